@@ -1,0 +1,46 @@
+# Everything a newcomer needs: `make demo` and `make test` set themselves up.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help setup demo test check format clean
+
+help:
+	@echo "make demo    set up, then compare real llama.cpp servers with speculation off and on (runs/demo)"
+	@echo "make test    set up, then run every test"
+	@echo "make check   ruff (format and lint) and the type checker"
+	@echo "make format  let ruff rewrite what it can"
+	@echo "make clean   remove .venv and build output (runs/ stays)"
+
+setup: $(READY)
+
+# uv if it is there, plain pip if not; either way everything lands in .venv.
+$(READY): pyproject.toml
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
+	  uv pip install --quiet --python $(BIN)/python -e '.[demo]' --group dev; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' && \
+	  $(BIN)/python -m pip install --quiet -e '.[demo]' --group dev; \
+	fi
+	@touch $@
+
+demo: setup
+	$(BIN)/draftproof demo --out runs/demo
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

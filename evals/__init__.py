@@ -1,0 +1,1 @@
+"""Ask, judge, compare, decide: plan, endpoint, journal, runner, grade, attribute, statistics, gate."""

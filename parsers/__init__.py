@@ -1,0 +1,1 @@
+"""What the model said: strict, sans-I/O parsers, one dialect a file. They report and never repair."""

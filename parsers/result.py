@@ -1,0 +1,62 @@
+"""What reading a text gives: calls, defects, notes, and the text that was left. Nothing is repaired."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from .codes import DefectCode, NoteCode
+
+Json: TypeAlias = "Mapping[str, Json] | list[Json] | str | int | float | bool | None"
+JsonObject: TypeAlias = Mapping[str, Json]
+
+
+class Span(NamedTuple):
+    """Half-open range of characters in the text that was read."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call, whole by its grammar; `span` covers the block with its markup."""
+
+    name: str
+    arguments: JsonObject
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """Something that keeps a client from dispatching; `message` says what, in a sentence."""
+
+    code: DefectCode
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something tolerated, or worth a look; never a defect."""
+
+    code: NoteCode
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text as read by one dialect.
+
+    `calls` and `defects` are ordered by position. `content` is the text outside blocks and reasoning,
+    `reasoning` the text inside thinking. `open` says that the text ended inside a block or inside thinking
+    (the defect `unclosed_block` or `unclosed_reasoning` stands beside it; grading drops it when the attempt
+    was cut).
+    """
+
+    calls: tuple[Call, ...] = ()
+    defects: tuple[Defect, ...] = ()
+    notes: tuple[Note, ...] = ()
+    content: str = ""
+    reasoning: str = ""
+    open: bool = False

@@ -1,0 +1,1 @@
+"""Show it: terminal, Markdown, JSON. Every report returns text; only the command line writes files."""

@@ -1,0 +1,1 @@
+"""What to ask, and what a right answer is: samples, suites, loaders, matching."""

@@ -1,0 +1,50 @@
+"""One sample: a prompt with its tools, and what a right answer is (or nothing: then nobody labelled it)."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..parsers.result import Json, JsonObject
+from ..parsers.tools import Tools
+
+
+class MatchRule(StrEnum):
+    """How an expected value is compared with an actual one."""
+
+    EXACT = "exact"  # JSON equality: 1 = 1.0, true is not 1, strings as they are, key order of no matter
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """One call that is due: for each parameter every value that is right.
+
+    A parameter named in `optional` may be left out.
+    """
+
+    name: str
+    arguments: dict[str, list[Json]]
+    optional: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The calls that are due, in any order; none means that no call is right."""
+
+    calls: tuple[ExpectedCall, ...]
+    match: MatchRule = MatchRule.EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One line of a suite file.
+
+    `messages` are OpenAI chat messages as they are; `tools` are the same objects compiled, with the original
+    JSON kept in `tools.declared`. `expected` is None for a sample that nobody labelled.
+    """
+
+    id: str
+    category: str
+    messages: tuple[JsonObject, ...]
+    tools: Tools
+    expected: Expected | None = None
+    tool_choice: Json = "auto"
+    metadata: JsonObject = field(default_factory=dict[str, Json])
