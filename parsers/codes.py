@@ -57,10 +57,11 @@ class DefectCode(StrEnum):
 class NoteCode(StrEnum):
     """Spellings that the grammar or the chat template tolerates, and finger-prints worth a look."""
 
-    TOKEN_DUPLICATION = "token_duplication"
+    TOKEN_DUPLICATION = "token_duplication"  # noqa: S105 - a code, no password
     PYTHON_SPELLING = "python_spelling"
     INTEGER_AS_FLOAT = "integer_as_float"
     MISSING_NEWLINE = "missing_newline"
+    ARGUMENTS_AS_OBJECT = "arguments_as_object"
     MISSING_ID = "missing_id"
     DUPLICATE_ID = "duplicate_id"
     FINISH_MISMATCH = "finish_mismatch"

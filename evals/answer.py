@@ -1,0 +1,183 @@
+"""One answer as read: what the model said, how it ended, and whether the cap cut it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from ..parsers.codes import DefectCode
+from ..parsers.dialect import Dialect
+from ..parsers.native import read_native
+from ..parsers.result import Defect, Parsed
+from ..parsers.tools import Tools
+from ..tasks.match import same_calls
+from .attempt import Attempt, ErrorType
+from .plan import Mode, RunSection
+
+# "The text ended inside": what a cut explains, and therefore no defect of a cut answer.
+OPEN_DEFECTS = frozenset((DefectCode.UNCLOSED_BLOCK, DefectCode.UNCLOSED_REASONING))
+
+LENGTH_REASONS = frozenset(("length", "max_tokens"))
+
+
+class Ending(StrEnum):
+    """How an answer ended."""
+
+    FINISHED = "finished"
+    CUT = "cut"
+    CUT_MASKED = "cut_masked"
+    CUT_CONTEXT = "cut_context"
+    CUT_SERVER = "cut_server"
+    CUT_REASONING = "cut_reasoning"
+    MISSING_FINISH = "missing_finish"
+    FILTERED = "filtered"
+    ABORTED = "aborted"
+    REPETITION = "repetition"
+
+    @property
+    def is_cut(self) -> bool:
+        """True when the text stops because something stopped it."""
+        return self in _CUT
+
+
+_CUT = frozenset((Ending.CUT, Ending.CUT_MASKED, Ending.CUT_CONTEXT, Ending.CUT_SERVER, Ending.CUT_REASONING))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A successful attempt, read.
+
+    `parsed` keeps every defect; `defects` leaves out those that the cut explains. `is_server_failure` says
+    that the server's parser failed on the model's output and returned no text at all.
+    """
+
+    attempt: Attempt
+    parsed: Parsed
+    ending: Ending
+    is_server_failure: bool = False
+
+    @property
+    def is_cut(self) -> bool:
+        """True when a larger budget could change this answer."""
+        return self.ending.is_cut
+
+    @property
+    def defects(self) -> tuple[Defect, ...]:
+        """Defects that stand in the text before the place of the cut."""
+        if not self.is_cut:
+            return self.parsed.defects
+        return tuple(defect for defect in self.parsed.defects if defect.code not in OPEN_DEFECTS)
+
+    @property
+    def is_below_budget(self) -> bool:
+        """True when the server said `length` with fewer tokens than it was allowed."""
+        tokens = self.attempt.completion_tokens
+        return self.ending is Ending.CUT and tokens is not None and tokens < self.attempt.max_tokens
+
+
+def read_answer(
+    attempt: Attempt, tools: Tools, dialect: Dialect, settings: RunSection, context: int | None
+) -> Answer:
+    """Read a successful attempt.
+
+    Args:
+        attempt: A journal line with status "success".
+        tools: The sample's tools, for names and schemas.
+        dialect: The markup the model was asked to write.
+        settings: Of the run: mode, and whether answers begin inside thinking.
+        context: Tokens that prompt and answer share on this server, None if unknown.
+    """
+    if attempt.error is not None and attempt.error.type is ErrorType.SERVER_PARSE_FAILURE:
+        return Answer(attempt, Parsed(), Ending.FINISHED, is_server_failure=True)
+    if settings.mode is Mode.NATIVE:
+        parsed = read_native(
+            attempt.content,
+            attempt.reasoning,
+            attempt.tool_calls,
+            tools,
+            finish_reason=attempt.finish_reason,
+            completion_tokens=attempt.completion_tokens,
+            dialect=dialect,
+        )
+    else:
+        parsed = dialect.parse(attempt.content or "", tools, settings.starts_in_reasoning)
+        if attempt.reasoning:
+            # The server split the thinking off; what is left in the content is read after it.
+            parsed = replace(parsed, reasoning=attempt.reasoning + parsed.reasoning)
+    return Answer(attempt, parsed, _ending(attempt, parsed, context))
+
+
+def settle_endings(answers: Mapping[int, Answer]) -> dict[int, Answer]:
+    """Answers of one sample and arm by budget, with what only the next budget can tell.
+
+    `length` below the budget, and the same length (give or take a token) at the larger one, is a limit of
+    the server's own. A native answer that stops exactly at the limit with whole calls is finished if the
+    larger budget gives the same calls.
+    """
+    settled = dict(answers)
+    budgets = sorted(answers)
+    for budget, larger in zip(budgets, budgets[1:], strict=False):
+        here, there = answers[budget], answers[larger]
+        if here.is_below_budget and there.is_below_budget and _same_length(here.attempt, there.attempt):
+            settled[budget] = replace(here, ending=Ending.CUT_SERVER)
+            settled[larger] = replace(there, ending=Ending.CUT_SERVER)
+        elif (
+            here.ending is Ending.CUT_MASKED
+            and here.attempt.mode is Mode.NATIVE
+            and here.parsed.calls
+            and not there.is_cut
+            and same_calls(there.parsed.calls, here.parsed.calls) is None
+        ):
+            settled[budget] = replace(here, ending=Ending.FINISHED)
+    return settled
+
+
+def count_endings(answers: Iterable[Answer]) -> dict[str, int]:
+    """How many answers ended which way, by code."""
+    counts: dict[str, int] = {}
+    for answer in answers:
+        counts[answer.ending.value] = counts.get(answer.ending.value, 0) + 1
+    return counts
+
+
+def _ending(attempt: Attempt, parsed: Parsed, context: int | None) -> Ending:
+    usage = attempt.usage
+    tokens = None if usage is None else usage.completion_tokens
+    prompt = None if usage is None else usage.prompt_tokens
+    limit = attempt.max_tokens
+    if context is not None and prompt is not None:
+        limit = min(limit, context - prompt)
+    match attempt.finish_reason:
+        case "content_filter":
+            return Ending.FILTERED
+        case "abort" | "aborted":
+            return Ending.ABORTED
+        case "repetition":
+            return Ending.REPETITION
+        case reason if reason in LENGTH_REASONS:
+            # One token of slack: some servers stop one short of a full context.
+            is_full = limit < attempt.max_tokens and tokens is not None and tokens >= limit - 1
+            if is_full:
+                return Ending.CUT_CONTEXT
+            return Ending.CUT_REASONING if _ends_in_reasoning(attempt, parsed) else Ending.CUT
+        case reason:
+            is_at_limit = tokens is not None and tokens >= limit
+            if is_at_limit and not _is_complete(attempt, parsed):
+                return Ending.CUT_REASONING if _ends_in_reasoning(attempt, parsed) else Ending.CUT_MASKED
+            return Ending.MISSING_FINISH if reason is None else Ending.FINISHED
+
+
+def _is_complete(attempt: Attempt, parsed: Parsed) -> bool:
+    """Could this text, stopping exactly at the limit, be a whole answer? Native text has lost the evidence."""
+    return attempt.mode is not Mode.NATIVE and bool(parsed.calls) and not parsed.open
+
+
+def _ends_in_reasoning(attempt: Attempt, parsed: Parsed) -> bool:
+    if any(defect.code is DefectCode.UNCLOSED_REASONING for defect in parsed.defects):
+        return True
+    return bool(attempt.reasoning) and not attempt.content and not parsed.calls
+
+
+def _same_length(one: Attempt, other: Attempt) -> bool:
+    if one.completion_tokens is None or other.completion_tokens is None:
+        return False
+    return abs(one.completion_tokens - other.completion_tokens) <= 1

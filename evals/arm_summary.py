@@ -1,0 +1,126 @@
+"""Figures of one arm, from its `first` attempts only, so that looking twice at failures cannot bias them."""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from .attempt import Attempt, Stage
+from .grade import Grade, Verdict
+from .ladder import GradedSample
+from .plan import Arm
+from .record import Record
+from .server import Speculating
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSummary:
+    """Counts over the samples of one arm at the first budget.
+
+    `finish_reasons` counts what was received (`"null"` for null). `failed` brought no answer; `void` could not
+    be judged (the failed among them). Draft figures are None where the server does not show them.
+    `tokens_per_second` is the median over requests, by the client's clock, and only for arms asked in turn.
+    """
+
+    name: str
+    model: str
+    attempts: int
+    failed: int
+    retried: int
+    finish_reasons: dict[str, int]
+    endings: dict[str, int]
+    cut: int
+    passed: int
+    wrong: int
+    void: int
+    tokens_per_second: float | None
+    draft_tokens: int | None
+    accepted_tokens: int | None
+    speculating: Speculating
+
+    @property
+    def acceptance(self) -> float | None:
+        """Accepted of drafted tokens."""
+        if self.draft_tokens is None or self.accepted_tokens is None or not self.draft_tokens:
+            return None
+        return self.accepted_tokens / self.draft_tokens
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The arm's entry of summary.json."""
+        return {
+            "model": self.model,
+            "attempts": self.attempts,
+            "failed": self.failed,
+            "retried": self.retried,
+            "finish_reasons": dict(self.finish_reasons),
+            "endings": dict(self.endings),
+            "cut": self.cut,
+            "pass": self.passed,
+            "fail": self.wrong,
+            "void": self.void,
+            "tokens_per_second": self.tokens_per_second,
+            "draft_tokens": self.draft_tokens,
+            "accepted_tokens": self.accepted_tokens,
+            "acceptance": self.acceptance,
+            "speculating": self.speculating.value,
+        }
+
+
+def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> ArmSummary:
+    """Count one arm's first attempts."""
+    budget = record.plan.run.max_tokens
+    firsts = [
+        attempt
+        for sample in record.samples
+        if (attempt := record.attempt(sample.id, arm.name, Stage.FIRST, budget)) is not None
+    ]
+    grades = [one.arms[arm.name].get(budget) for one in graded]
+    verdicts = Counter(grade.verdict for grade in grades if grade is not None)
+    answered = [attempt for attempt in firsts if attempt.succeeded]
+    draft_tokens, accepted_tokens = _drafts(answered)
+    facts = record.facts.get(arm.name)
+    shown = Speculating.UNKNOWN if facts is None else facts.speculating
+    return ArmSummary(
+        name=arm.name,
+        model=arm.model,
+        attempts=len(firsts),
+        failed=len(firsts) - len(answered),
+        retried=sum(attempt.retries for attempt in firsts),
+        finish_reasons=_sorted_counts(str(a.finish_reason or "null") for a in answered),
+        endings=_sorted_counts(_endings(grades)),
+        cut=verdicts[Verdict.TRUNCATED],
+        passed=verdicts[Verdict.PASS],
+        wrong=verdicts[Verdict.FAIL],
+        void=verdicts[Verdict.VOID],
+        tokens_per_second=_speed(answered) if record.plan.run.in_turn else None,
+        draft_tokens=draft_tokens,
+        accepted_tokens=accepted_tokens,
+        speculating=Speculating.ON if draft_tokens else shown,
+    )
+
+
+def _drafts(answered: Sequence[Attempt]) -> tuple[int | None, int | None]:
+    counted = [attempt.spec for attempt in answered if attempt.spec is not None]
+    if not counted:
+        return None, None
+    return sum(s.draft_tokens for s in counted), sum(s.accepted_tokens for s in counted)
+
+
+def _endings(grades: Iterable[Grade | None]) -> Iterable[str]:
+    return (g.answer.ending.value for g in grades if g is not None and g.answer is not None)
+
+
+def _speed(answered: Sequence[Attempt]) -> float | None:
+    rates = [
+        tokens / attempt.duration_ms * 1000
+        for attempt in answered
+        if (tokens := attempt.completion_tokens) and attempt.duration_ms > 0
+    ]
+    return round(statistics.median(rates), 2) if rates else None
+
+
+def _sorted_counts(values: Iterable[str]) -> dict[str, int]:
+    counts = Counter(values)
+    return {value: counts[value] for value in sorted(counts)}

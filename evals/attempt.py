@@ -1,0 +1,162 @@
+"""One request to one arm for one sample, and everything that came back: a line of the journal."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Literal, NamedTuple
+
+from pydantic import JsonValue, TypeAdapter
+
+from .plan import Mode
+
+
+class Stage(StrEnum):
+    """Why an attempt was made."""
+
+    FIRST = "first"
+    CONTROL = "control"  # the baseline again: the noise floor
+    DOUBLED = "doubled"  # a larger budget, for what was cut in any arm
+    CONFIRM = "confirm"  # the same budget again: does a finding reproduce?
+
+
+class Key(NamedTuple):
+    """What makes an attempt itself; unique among the successes of a run."""
+
+    id: str
+    arm: str
+    mode: Mode
+    stream: bool
+    stage: Stage
+    max_tokens: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts as the server gave them; a count it did not give is None, never 0."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """Draft tokens proposed and accepted while this answer was made, as the server counted them."""
+
+    draft_tokens: int
+    accepted_tokens: int
+
+
+class ErrorType(StrEnum):
+    """Whose fault a failed attempt is, and of which kind."""
+
+    ENDPOINT_ERROR = "endpoint_error"
+    TIMEOUT = "timeout"
+    BAD_RESPONSE = "bad_response"
+    UNSUPPORTED_REQUEST = "unsupported_request"
+    SERVER_PARSE_FAILURE = "server_parse_failure"  # the model's output, not an outage: status is "success"
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointError:
+    """What the endpoint answered instead of a completion."""
+
+    type: ErrorType
+    status: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A line of `attempts/ARM.jsonl`; field names follow the vendor verifiers where they exist.
+
+    `finish_reason` and `tool_calls` stand as received: null stays null. `duration_ms` is the wall time of the
+    send that counted (earlier, retried sends are counted in `retries`). `index` is the order of sending
+    within the arm, from 0.
+    """
+
+    id: str
+    arm: str
+    mode: Mode
+    stream: bool
+    stage: Stage
+    max_tokens: int
+    attempt: int
+    status: Literal["success", "failed"]
+    finish_reason: str | None
+    stop_reason: JsonValue
+    content: str | None
+    reasoning: str | None
+    tool_calls: JsonValue
+    usage: Usage | None
+    request: dict[str, JsonValue]
+    duration_ms: float
+    ttft_ms: float | None
+    retries: int
+    spec: Drafts | None
+    system_fingerprint: str | None
+    error: EndpointError | None
+    started_at: str
+    index: int
+
+    @property
+    def key(self) -> Key:
+        """The key of this line."""
+        return Key(self.id, self.arm, self.mode, self.stream, self.stage, self.max_tokens, self.attempt)
+
+    @property
+    def succeeded(self) -> bool:
+        """True when an answer of the model came back, however bad."""
+        return self.status == "success"
+
+    @property
+    def completion_tokens(self) -> int | None:
+        """Tokens of the answer, None when the server did not count them."""
+        return None if self.usage is None else self.usage.completion_tokens
+
+    def to_line(self) -> str:
+        """One JSON line with its newline; ASCII, so that no text of a model can break it."""
+        return json.dumps(asdict(self), ensure_ascii=True, separators=(",", ":")) + "\n"
+
+
+@cache
+def _adapter() -> TypeAdapter[Attempt]:
+    return TypeAdapter(Attempt)
+
+
+def read_attempt(line: bytes) -> Attempt:
+    """One journal line.
+
+    Raises:
+        ValueError: Not a line this version wrote (torn, corrupted, or of another format).
+    """
+    # The standard library's reader: unlike pydantic's it takes the lone surrogates that servers do send.
+    return _adapter().validate_python(json.loads(line))
+
+
+def derived_seed(seed: int, sample_id: str, stage: Stage, attempt: int) -> int:
+    """The seed that is sent: arms share it, repeats and controls get another (31 bits, as servers take)."""
+    text = json.dumps([seed, sample_id, stage.value, attempt])
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "big") >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request that is due: which sample, of which arm, at which stage and budget."""
+
+    id: str
+    arm: str
+    stage: Stage
+    max_tokens: int
+    attempt: int = 1
+
+    def key(self, mode: Mode, stream: bool) -> Key:
+        """The key its journal line will have."""
+        return Key(self.id, self.arm, mode, stream, self.stage, self.max_tokens, self.attempt)
+
+
+Body = Mapping[str, JsonValue]

@@ -1,0 +1,244 @@
+"""From the grades of two arms to findings: what broke, and whether the cap, the markup or the meaning did it.
+
+The pair is judged at the smallest budget where neither arm is cut, else at the last one: a rule about
+endings, the same for every sample, never about who was right.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from ..tasks.differences import DifferenceCode
+from .answer import Ending
+from .finding import Cause, Finding, Transition
+from .grade import Blame, Fault, Grade, Verdict
+from .ladder import GradedSample, Ladder
+from .premature import stopped_early
+
+MISSING = Grade(Verdict.VOID, "missing_attempt")
+STILL_TRUNCATED = "still_truncated"
+CONTEXT_LIMIT = "context_limit"
+SERVER_LIMIT = "server_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Two ladders judged, without names: what `judge` makes of them."""
+
+    transition: Transition
+    cause: Cause | None
+    code: str | None
+    blame: Blame | None
+    baseline: Grade
+    candidate: Grade
+    at_cap: tuple[Grade, Grade]
+    judged_budget: int
+    is_also_cut: bool = False
+
+
+def attribute(
+    graded: Iterable[GradedSample], *, baseline: str, candidate: str
+) -> list[Finding]:
+    """Pair two arms, sample by sample."""
+    return [_finding(sample, baseline, candidate) for sample in graded]
+
+
+def control_transitions(graded: Iterable[GradedSample], baseline: str) -> list[Transition]:
+    """The baseline against itself asked again, judged like any candidate: the churn that is no one's fault.
+
+    An unlabelled sample's first answer is its own reference, so its control alone tells.
+    """
+    transitions: list[Transition] = []
+    for one in graded:
+        if one.sample.expected is not None:
+            judgement = judge(one.arms[baseline], one.control, is_context_limited=one.is_context_limited)
+            transitions.append(judgement.transition)
+        else:
+            transitions.append(_unlabelled_control(one.control))
+    return transitions
+
+
+def judge(baseline: Ladder, candidate: Ladder, *, is_context_limited: bool) -> Judgement:
+    """Judge a pair over its budgets (DESIGN: how a regression gets its cause).
+
+    Args:
+        baseline: Grades by budget.
+        candidate: Grades by budget, the same budgets unless the run is incomplete.
+        is_context_limited: True when a larger budget was due and no server had room for it.
+    """
+    budgets = sorted({*baseline, *candidate})
+    first = budgets[0] if budgets else 0
+    at_cap = (baseline.get(first, MISSING), candidate.get(first, MISSING))
+    judged, void = first, _void_code(at_cap)
+    for budget in budgets if void is None else []:
+        pair = (baseline.get(budget, MISSING), candidate.get(budget, MISSING))
+        void = _void_code(pair)
+        if void == "unsupported_request":
+            # The server refuses the larger budget: there is no more room, and the smaller one stands.
+            void, is_context_limited = None, True
+            break
+        judged = budget
+        if void is not None or not any(map(_wants_more, pair)):
+            break
+    left, right = baseline.get(judged, MISSING), candidate.get(judged, MISSING)
+    if void is not None:
+        return Judgement(Transition.VOID, None, void, None, left, right, at_cap, judged)
+    if left.verdict is right.verdict is Verdict.TRUNCATED:
+        return Judgement(Transition.VOID, None, STILL_TRUNCATED, None, left, right, at_cap, judged)
+    transition = _transition(left, right, at_cap)
+    match transition:
+        case Transition.REGRESSION:
+            wrong, wrong_at_cap = right, at_cap[1]
+        case Transition.FIX:
+            wrong, wrong_at_cap = left, at_cap[0]
+        case _:
+            return Judgement(transition, None, None, None, left, right, at_cap, judged)
+    cause, code, blame, also_cut = _cause(wrong, wrong_at_cap, is_context_limited)
+    return Judgement(transition, cause, code, blame, left, right, at_cap, judged, also_cut)
+
+
+def _void_code(pair: tuple[Grade, Grade]) -> str | None:
+    return next((grade.code for grade in pair if grade.verdict is Verdict.VOID), None)
+
+
+def _wants_more(grade: Grade) -> bool:
+    """True for what a larger budget is asked for: a cut, and a server's parse failure, as which a cut can surface."""
+    return grade.verdict is Verdict.TRUNCATED or (grade.answer is not None and grade.answer.is_server_failure)
+
+
+def _transition(left: Grade, right: Grade, at_cap: tuple[Grade, Grade]) -> Transition:
+    match left.verdict is Verdict.PASS, right.verdict is Verdict.PASS:
+        case True, True:
+            # The cap's own doing: right there, where the first budget had cut one of two.
+            if at_cap[0].verdict is Verdict.PASS and _wants_more(at_cap[1]):
+                return Transition.REGRESSION
+            if at_cap[1].verdict is Verdict.PASS and _wants_more(at_cap[0]):
+                return Transition.FIX
+            return Transition.BOTH_PASS
+        case True, False:
+            return Transition.REGRESSION
+        case False, True:
+            return Transition.FIX
+        case _:
+            return Transition.BOTH_FAIL
+
+
+def _cause(
+    wrong: Grade, at_cap: Grade, is_context_limited: bool
+) -> tuple[Cause, str, Blame | None, bool]:
+    """Cause, code, blame, and whether the blamed text was also cut; the first rule that fits."""
+    early = at_cap.blame if at_cap.verdict is Verdict.TRUNCATED else None
+    if early is not None and early.code != DifferenceCode.OVERRUN:
+        return _by_fault(early), early.code, early, True
+    if wrong.verdict is Verdict.PASS:
+        is_thinking = at_cap.code == Ending.CUT_REASONING
+        return Cause.CAP, "cap_reasoning" if is_thinking else "cap_cut", None, False
+    if wrong.blame is not None:
+        return _by_fault(wrong.blame), wrong.blame.code, wrong.blame, wrong.verdict is Verdict.TRUNCATED
+    return Cause.UNRESOLVED, _unresolved_code(wrong, is_context_limited), None, False
+
+
+def _by_fault(blame: Blame) -> Cause:
+    return Cause.REAL_CHANGE if blame.fault is Fault.DIFFERENCE else Cause.MALFORMED
+
+
+def _unresolved_code(wrong: Grade, is_context_limited: bool) -> str:
+    match wrong.code:
+        case Ending.CUT_CONTEXT:
+            return CONTEXT_LIMIT
+        case Ending.CUT_SERVER:
+            return SERVER_LIMIT
+        case _:
+            return CONTEXT_LIMIT if is_context_limited else STILL_TRUNCATED
+
+
+def _finding(graded: GradedSample, baseline: str, candidate: str) -> Finding:
+    left, right = graded.arms[baseline], graded.arms[candidate]
+    judgement = judge(left, right, is_context_limited=graded.is_context_limited)
+    code = judgement.code
+    if judgement.cause is Cause.REAL_CHANGE and code in (DifferenceCode.NO_CALL, DifferenceCode.EMPTY_OUTPUT):
+        wrong, rights = judgement.candidate, [judgement.baseline, graded.control.get(judgement.judged_budget)]
+        if judgement.transition is Transition.REGRESSION and stopped_early(wrong, rights):
+            code = DifferenceCode.PREMATURE_STOP.value
+    reproduced = (
+        _reproduced(graded, baseline, candidate, judgement)
+        if judgement.transition is Transition.REGRESSION
+        else None
+    )
+    return Finding(
+        id=graded.sample.id,
+        category=graded.sample.category,
+        baseline=baseline,
+        candidate=candidate,
+        transition=judgement.transition,
+        cause=judgement.cause,
+        code=code,
+        fault=None if judgement.blame is None else judgement.blame.fault,
+        baseline_grade=judgement.baseline.verdict,
+        candidate_grade=judgement.candidate.verdict,
+        at_cap=(judgement.at_cap[0].verdict, judgement.at_cap[1].verdict),
+        budgets=tuple(sorted({*left, *right})),
+        judged_budget=judgement.judged_budget,
+        reproduced=reproduced,
+        is_baseline_failure=judgement.baseline.is_endpoint_failure,
+        is_candidate_failure=judgement.candidate.is_endpoint_failure,
+        evidence=_evidence(left, right, judgement),
+    )
+
+
+def _reproduced(
+    graded: GradedSample, baseline: str, candidate: str, judgement: Judgement
+) -> tuple[int, int] | None:
+    """How often the baseline passed and the candidate failed with the same cause, of the repeats made."""
+    rights = graded.confirms.get((baseline, judgement.judged_budget), {})
+    wrongs = graded.confirms.get((candidate, judgement.judged_budget), {})
+    shown = made = 0
+    for number in sorted(rights.keys() & wrongs.keys()):
+        right, wrong = rights[number], wrongs[number]
+        if Verdict.VOID in (right.verdict, wrong.verdict):
+            continue
+        made += 1
+        if right.verdict is Verdict.PASS and wrong.verdict is not Verdict.PASS:
+            cause, *_ = _cause(wrong, wrong, graded.is_context_limited)
+            shown += cause is judgement.cause
+    return (shown, made) if made else None
+
+
+def _evidence(left: Ladder, right: Ladder, judgement: Judgement) -> dict[str, JsonValue]:
+    evidence: dict[str, JsonValue] = {"judged_budget": judgement.judged_budget}
+    if judgement.blame is not None:
+        evidence["class"] = judgement.blame.fault.value
+        evidence["message"] = judgement.blame.message
+        if judgement.blame.paths:
+            evidence["paths"] = list(judgement.blame.paths)
+    if judgement.is_also_cut:
+        evidence["also_cut"] = True
+    evidence["attempts"] = {
+        str(budget): {"baseline": _seen(left.get(budget)), "candidate": _seen(right.get(budget))}
+        for budget in sorted({*left, *right})
+    }
+    return evidence
+
+
+def _seen(grade: Grade | None) -> JsonValue:
+    """How one attempt ended, for the evidence; tokens stay null where the server did not count them."""
+    if grade is None:
+        return None
+    seen: dict[str, JsonValue] = {"grade": grade.verdict.value, "code": grade.code}
+    if grade.answer is not None:
+        seen["finish_reason"] = grade.answer.attempt.finish_reason
+        seen["ending"] = grade.answer.ending.value
+        seen["completion_tokens"] = grade.answer.attempt.completion_tokens
+    return seen
+
+
+def _unlabelled_control(control: Mapping[int, Grade]) -> Transition:
+    grade = next((control[b] for b in sorted(control) if not _wants_more(control[b])), MISSING)
+    match grade.verdict:
+        case Verdict.PASS:
+            return Transition.BOTH_PASS
+        case Verdict.FAIL:
+            return Transition.REGRESSION
+        case _:
+            return Transition.VOID

@@ -1,0 +1,135 @@
+"""One candidate against the baseline, counted: what the gate decides from and every report shows."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .finding import Cause, Finding, Transition
+from .grade import Fault
+
+@dataclass(frozen=True, slots=True)
+class CauseCounts:
+    """Regressions, or fixes, by cause; `syntax` and `contract` are the two classes of `malformed`."""
+
+    total: int
+    cap: int
+    malformed: int
+    real_change: int
+    unresolved: int
+    syntax: int
+    contract: int
+
+    def without_cap(self, *, cap_counts: bool) -> int:
+        """What counts in the test: all but the cap's, unless the gate is told to fail on those too."""
+        return self.total if cap_counts else self.total - self.cap
+
+
+@dataclass(frozen=True, slots=True)
+class ControlCounts:
+    """The baseline against itself, asked again."""
+
+    compared: int
+    regressions: int
+    fixes: int
+
+    @property
+    def churn(self) -> float | None:
+        """Share of compared samples that changed; None where nothing was compared."""
+        return (self.regressions + self.fixes) / self.compared if self.compared else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Counts of one candidate against the baseline.
+
+    `compared` are the pairs that are not void. `informative` are those in which at least one arm was right:
+    samples that both get wrong carry no information about safety. `reproduced_syntax` are regressions of
+    class syntax that showed again, or were never asked again.
+    """
+
+    baseline: str
+    candidate: str
+    findings: tuple[Finding, ...]
+    samples: int
+    compared: int
+    both_pass: int
+    both_fail: int
+    void: int
+    regressions: CauseCounts
+    fixes: CauseCounts
+    control: ControlCounts | None
+    codes: dict[str, int]
+    void_codes: dict[str, int]
+    candidate_only_failures: int
+    reproduced_syntax: int
+    needed_max_tokens: int | None
+
+    @property
+    def informative(self) -> int:
+        """Pairs in which at least one arm was right."""
+        return self.compared - self.both_fail
+
+
+def compare_arms(
+    findings: Sequence[Finding], control: Sequence[Transition] | None, needed_max_tokens: int | None
+) -> Comparison:
+    """Count the findings of one pair of arms (at least one finding)."""
+    transitions = Counter(finding.transition for finding in findings)
+    regressions = [finding for finding in findings if finding.transition is Transition.REGRESSION]
+    fixes = [finding for finding in findings if finding.transition is Transition.FIX]
+    voids = [finding for finding in findings if finding.transition is Transition.VOID]
+    return Comparison(
+        baseline=findings[0].baseline,
+        candidate=findings[0].candidate,
+        findings=tuple(findings),
+        samples=len(findings),
+        compared=len(findings) - transitions[Transition.VOID],
+        both_pass=transitions[Transition.BOTH_PASS],
+        both_fail=transitions[Transition.BOTH_FAIL],
+        void=transitions[Transition.VOID],
+        regressions=_by_cause(regressions),
+        fixes=_by_cause(fixes),
+        control=None if control is None else count_control(control),
+        codes=_codes(regressions),
+        void_codes=_codes(voids),
+        candidate_only_failures=sum(map(_failed_in_candidate_only, voids)),
+        reproduced_syntax=sum(
+            finding.fault is Fault.SYNTAX and (finding.reproduced is None or finding.reproduced[0] > 0)
+            for finding in regressions
+        ),
+        needed_max_tokens=needed_max_tokens,
+    )
+
+
+def count_control(transitions: Iterable[Transition]) -> ControlCounts:
+    """Count what the baseline did against itself."""
+    counts = Counter(transitions)
+    return ControlCounts(
+        compared=counts.total() - counts[Transition.VOID],
+        regressions=counts[Transition.REGRESSION],
+        fixes=counts[Transition.FIX],
+    )
+
+
+def _by_cause(findings: Sequence[Finding]) -> CauseCounts:
+    causes = Counter(finding.cause for finding in findings)
+    malformed = Counter(finding.fault for finding in findings if finding.cause is Cause.MALFORMED)
+    return CauseCounts(
+        total=len(findings),
+        cap=causes[Cause.CAP],
+        malformed=causes[Cause.MALFORMED],
+        real_change=causes[Cause.REAL_CHANGE],
+        unresolved=causes[Cause.UNRESOLVED],
+        syntax=malformed[Fault.SYNTAX],
+        contract=malformed[Fault.CONTRACT],
+    )
+
+
+def _codes(findings: Iterable[Finding]) -> dict[str, int]:
+    counts = Counter(finding.code for finding in findings if finding.code is not None)
+    return {code: counts[code] for code in sorted(counts)}
+
+
+def _failed_in_candidate_only(finding: Finding) -> bool:
+    """True when the candidate's endpoint brought no answer where the baseline's did."""
+    return finding.is_candidate_failure and not finding.is_baseline_failure

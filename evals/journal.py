@@ -1,0 +1,141 @@
+"""The run directory while it is written: one writer, append and flush, nothing lost by a kill.
+
+An attempt line is a paid answer. It is written before anything else happens with it; a line torn by a kill is
+closed with a newline and left where it is (the reader counts it as unreadable and the sample is asked again).
+"""
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from pydantic import JsonValue
+
+from ..errors import UserError
+from .attempt import Attempt
+
+# The format of run.json and of everything beside it.
+# 1: the first.
+FORMAT = 1
+
+
+class RunLock:
+    """The right to write one run directory; a killed process leaves nothing behind.
+
+    The lock is the kernel's (flock on `run.lock`), so it ends with the process that held it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / "run.lock"
+        self._file: IO[str] | None = None
+
+    def __enter__(self) -> "RunLock":
+        try:
+            self._file = self._path.open("a+", encoding="utf-8")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if self._file is not None:
+                self._file.close()
+            raise UserError(
+                f"{self._path.parent}: another draftproof is writing this run",
+                tip="wait for it, or give another --out",
+            ) from None
+        except OSError as error:
+            raise _write_error(self._path, error) from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class Journal:
+    """Appends attempts to `attempts/ARM.jsonl`; use it as a context manager, under a RunLock."""
+
+    def __init__(self, directory: Path) -> None:
+        self._folder = directory / "attempts"
+        self._files: dict[str, IO[bytes]] = {}
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def append(self, attempt: Attempt) -> None:
+        """Write one line through to the operating system.
+
+        Raises:
+            UserError: The line could not be written (a full disk, say); what was written before stands.
+        """
+        try:
+            file = self._files.get(attempt.arm) or self._open(attempt.arm)
+            file.write(attempt.to_line().encode("ascii"))
+            file.flush()
+        except OSError as error:
+            raise _write_error(self._folder / f"{attempt.arm}.jsonl", error) from error
+
+    def _open(self, arm: str) -> IO[bytes]:
+        self._folder.mkdir(exist_ok=True)
+        path = self._folder / f"{arm}.jsonl"
+        file = path.open("ab")
+        self._files[arm] = file
+        if file.tell() and not _ends_with_newline(path):
+            file.write(b"\n")
+        return file
+
+
+def write_json(path: Path, value: JsonValue) -> None:
+    """Write a JSON file whole, or not at all."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def write_json_lines(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    """Write a JSON-lines file whole, or not at all."""
+    write_text(path, "".join(json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n" for row in rows))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole, or not at all: a temporary file beside it, renamed into place.
+
+    Raises:
+        UserError: The file could not be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise _write_error(path, error) from error
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _write_error(path: Path, error: OSError) -> UserError:
+    return UserError(
+        f"{path}: cannot be written: {error.strerror or error}",
+        tip="every answer written so far is safe; mend this and run the same command again to go on",
+        exit_code=4,
+    )

@@ -1,0 +1,157 @@
+"""All attempts of one sample, graded, each arm's as a ladder of budgets."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..parsers.dialect import Dialect
+from ..parsers.dialects import DIALECTS
+from ..parsers.result import Call
+from ..tasks.sample import Expected, Sample
+from .answer import Answer, read_answer, settle_endings
+from .attempt import Attempt, Stage
+from .grade import Grade, Verdict, grade_answer, grade_failed
+from .record import Record
+
+# Grades of one sample in one arm by budget, ascending.
+Ladder = Mapping[int, Grade]
+
+NO_REFERENCE = Grade(Verdict.VOID, "no_reference")
+
+
+@dataclass(frozen=True, slots=True)
+class GradedSample:
+    """One sample in every arm.
+
+    Attributes:
+        arms: For each arm the grades of `first` (at the first budget) and `doubled` (above it). For an
+            unlabelled sample the baseline's are those of its `control` answers: its first answer is the
+            reference and cannot be judged by itself.
+        control: The baseline asked again, graded.
+        confirms: Per (arm, budget) the grades of the `confirm` attempts, by their number.
+        is_context_limited: True when a larger budget was due and no server had room for one.
+    """
+
+    sample: Sample
+    arms: Mapping[str, Ladder]
+    control: Ladder
+    confirms: Mapping[tuple[str, int], Mapping[int, Grade]]
+    is_context_limited: bool
+
+
+def grade_run(record: Record) -> Iterator[GradedSample]:
+    """Grade every attempt of a run, sample by sample in the order of asking."""
+    dialect = DIALECTS[record.plan.run.dialect]
+    for sample in record.samples:
+        yield _grade_sample(record, sample, dialect)
+
+
+def read_answers(record: Record, sample: Sample, arm: str) -> dict[tuple[Stage, int, int], Answer]:
+    """Every answer of one sample in one arm, read, by (stage, budget, number)."""
+    return _answers(record, sample, arm, DIALECTS[record.plan.run.dialect])
+
+
+def asked_budgets(record: Record, sample: Sample) -> list[int]:
+    """Budgets at which this sample was asked in any arm, ascending, the first one always."""
+    budgets = {record.plan.run.max_tokens}
+    for arm in record.plan.arms:
+        for attempt in record.by_sample.get((sample.id, arm.name), ()):
+            if attempt.stage is Stage.DOUBLED:
+                budgets.add(attempt.max_tokens)
+    return sorted(budgets)
+
+
+def free_context(record: Record, sample: Sample) -> int | None:
+    """Tokens that every server has left for an answer to this sample; None where no server tells."""
+    free: list[int] = []
+    for arm in record.plan.arms:
+        facts = record.facts.get(arm.name)
+        if facts is None or facts.context is None:
+            continue
+        prompts = [
+            attempt.usage.prompt_tokens
+            for attempt in record.by_sample.get((sample.id, arm.name), ())
+            if attempt.usage is not None and attempt.usage.prompt_tokens is not None
+        ]
+        if prompts:
+            free.append(facts.context - max(prompts))
+    return min(free, default=None)
+
+
+def next_budget(record: Record, sample: Sample, budget: int) -> int | None:
+    """The budget after `budget` for this sample: what was asked already, else double, clamped to the context.
+
+    None when the doublings are used up, or no server has room for more.
+    """
+    if (asked := next((b for b in asked_budgets(record, sample) if b > budget), None)) is not None:
+        return asked
+    # A clamp makes rungs that are no power of two; count rungs, not tokens.
+    if len(asked_budgets(record, sample)) > record.plan.run.doublings:
+        return None
+    free = free_context(record, sample)
+    larger = budget * 2 if free is None else min(budget * 2, free)
+    return larger if larger > budget else None
+
+
+def _grade_sample(record: Record, sample: Sample, dialect: Dialect) -> GradedSample:
+    baseline = record.plan.baseline.name
+    answers = {arm.name: _answers(record, sample, arm.name, dialect) for arm in record.plan.arms}
+    first = answers[baseline].get((Stage.FIRST, record.plan.run.max_tokens, 1))
+    reference = sample.expected if sample.expected is not None else _reference(first)
+
+    def grade(attempt: Attempt) -> Grade:
+        answer = answers[attempt.arm].get((attempt.stage, attempt.max_tokens, attempt.attempt))
+        if answer is None:
+            return grade_failed(attempt)
+        return NO_REFERENCE if reference is None else grade_answer(answer, reference)
+
+    arms: dict[str, dict[int, Grade]] = {arm.name: {} for arm in record.plan.arms}
+    control: dict[int, Grade] = {}
+    confirms: dict[tuple[str, int], dict[int, Grade]] = {}
+    for arm in record.plan.arms:
+        for attempt in record.by_sample.get((sample.id, arm.name), ()):
+            match attempt.stage:
+                case Stage.FIRST | Stage.DOUBLED:
+                    arms[arm.name][attempt.max_tokens] = grade(attempt)
+                case Stage.CONTROL:
+                    control[attempt.max_tokens] = grade(attempt)
+                case Stage.CONFIRM:
+                    confirms.setdefault((arm.name, attempt.max_tokens), {})[attempt.attempt] = grade(attempt)
+    if not isinstance(reference, Expected):
+        arms[baseline] = dict(control)
+    top = asked_budgets(record, sample)[-1]
+    is_limited = (
+        len(asked_budgets(record, sample)) <= record.plan.run.doublings
+        and next_budget(record, sample, top) is None
+    )
+    return GradedSample(sample, {n: _sorted(g) for n, g in arms.items()}, _sorted(control), confirms, is_limited)
+
+
+def _answers(
+    record: Record, sample: Sample, arm: str, dialect: Dialect
+) -> dict[tuple[Stage, int, int], Answer]:
+    facts = record.facts.get(arm)
+    context = None if facts is None else facts.context
+    read = {
+        (attempt.stage, attempt.max_tokens, attempt.attempt): read_answer(
+            attempt, sample.tools, dialect, record.plan.run, context
+        )
+        for attempt in record.by_sample.get((sample.id, arm), ())
+        if attempt.succeeded
+    }
+    # First and doubled are one ladder, the controls another; a confirmation stands alone.
+    for stages in ((Stage.FIRST, Stage.DOUBLED), (Stage.CONTROL,)):
+        rungs = {key[1]: key for key in read if key[0] in stages}
+        for budget, answer in settle_endings({budget: read[key] for budget, key in rungs.items()}).items():
+            read[rungs[budget]] = answer
+    return read
+
+
+def _reference(first: Answer | None) -> tuple[Call, ...] | None:
+    """The baseline's first answer as the reference of an unlabelled sample; None if it cannot serve."""
+    if first is None or first.is_cut or first.is_server_failure or first.parsed.defects:
+        return None
+    return first.parsed.calls
+
+
+def _sorted(grades: Mapping[int, Grade]) -> dict[int, Grade]:
+    return {budget: grades[budget] for budget in sorted(grades)}

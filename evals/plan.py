@@ -1,0 +1,272 @@
+"""The plan: what is asked of whom. TOML or flags in, one validated, frozen object out."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator, model_validator
+
+from ..errors import UserError
+from ..parsers.dialects import DIALECTS
+
+ARM_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+# The plan sets these for every arm alike; an extra_body that changed one would compare unlike things.
+RESERVED_FIELDS = frozenset(
+    ("model", "messages", "prompt", "tools", "tool_choice", "max_tokens", "max_completion_tokens")
+    + ("temperature", "top_p", "seed", "stream", "stream_options", "n")
+)
+
+
+class Mode(StrEnum):
+    """How tools reach the model."""
+
+    PROMPTED = "prompted"  # written into the system prompt in the dialect's own form
+    NATIVE = "native"  # the request's `tools` field; the server's own parser answers
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class RunSection(_Section):
+    """`[run]`: the suite, the request parameters, and how hard to try."""
+
+    # Containers and enums are the places where TOML has no type of its own: read leniently, checked fully.
+    tasks: tuple[str, ...] = Field(min_length=1, strict=False)
+    mode: Mode = Field(Mode.PROMPTED, strict=False)
+    dialect: str = "hermes"
+    max_tokens: int = Field(1024, ge=1)
+    doublings: int = Field(1, ge=0, le=8)
+    temperature: float = Field(0.0, ge=0, le=2, allow_inf_nan=False)
+    top_p: float = Field(1.0, gt=0, le=1)
+    seed: int = Field(1, ge=0)
+    stream: Literal[False] = False
+    concurrency: int = Field(8, ge=1, le=4096)
+    in_turn: bool = False
+    timeout: float = Field(600, gt=0, allow_inf_nan=False)
+    retries: int = Field(5, ge=0, le=100)
+    retry_seconds: float = Field(60, ge=0, allow_inf_nan=False)
+    control: bool = True
+    confirm: int = Field(2, ge=0, le=20)
+    limit: int | None = Field(None, ge=1)
+    starts_in_reasoning: bool | Literal["auto"] = "auto"
+
+    @field_validator("dialect")
+    @classmethod
+    def _known_dialect(cls, value: str) -> str:
+        if value not in DIALECTS:
+            msg = f"expected one of {', '.join(DIALECTS)}"
+            raise ValueError(msg)
+        return value
+
+    def budgets(self) -> tuple[int, ...]:
+        """Token budgets of the first attempt and each doubling, ascending, before any clamp."""
+        return tuple(self.max_tokens << doubling for doubling in range(self.doublings + 1))
+
+
+class Arm(_Section):
+    """`[[arms]]`: one endpoint under one configuration."""
+
+    name: str
+    base_url: str
+    model: str = Field(min_length=1)
+    api_key_env: str | None = None
+    baseline: bool = False
+    speculation: str | None = None
+    extra_body: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @field_validator("name")
+    @classmethod
+    def _plain_name(cls, value: str) -> str:
+        # "." and ".." match the pattern and are no file names.
+        if not ARM_NAME.fullmatch(value) or set(value) == {"."}:
+            msg = "expected 1 to 64 letters, digits, dots, dashes or underscores"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _http_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            msg = "expected an http:// or https:// URL such as http://127.0.0.1:8000/v1"
+            raise ValueError(msg)
+        if parts.username is not None or parts.password is not None:
+            msg = "expected a URL without user or password (name a variable in api_key_env instead)"
+            raise ValueError(msg)
+        if parts.query or parts.fragment:
+            msg = "expected a URL without ? or #"
+            raise ValueError(msg)
+        return value.rstrip("/")
+
+    @field_validator("extra_body")
+    @classmethod
+    def _no_reserved_field(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        if taken := sorted(RESERVED_FIELDS & value.keys()):
+            msg = f"{', '.join(taken)} is set by [run] for every arm alike; expected other request fields"
+            raise ValueError(msg)
+        return value
+
+
+class GateSection(_Section):
+    """`[gate]`: how much worse is still no worse, and what makes a comparison void."""
+
+    margin: float = Field(0.03, gt=0, lt=1)
+    alpha: float = Field(0.05, gt=0, lt=0.5)
+    max_malformed: int = Field(0, ge=0)
+    min_baseline: float = Field(0.3, ge=0, le=1)
+    max_failed: float = Field(0.05, ge=0, le=1)
+    cap: Literal["report", "fail"] = "report"
+    require_speculation: Literal["auto"] | bool = "auto"
+
+
+class Plan(_Section):
+    """Everything a run needs to know, checked."""
+
+    run: RunSection
+    arms: Annotated[tuple[Arm, ...], Field(min_length=2, strict=False)]
+    gate: GateSection = GateSection()
+
+    @model_validator(mode="after")
+    def _arms_apart(self) -> "Plan":
+        names = [arm.name.casefold() for arm in self.arms]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            msg = f"arms: {twice[0]!r} is named twice; expected names that differ, upper and lower case alike"
+            raise ValueError(msg)
+        if not any(self._is_baseline(arm) for arm in self.arms):
+            msg = "arms: expected one with baseline = true (or named \"baseline\"), found none"
+            raise ValueError(msg)
+        if (count := sum(arm.baseline for arm in self.arms)) > 1:
+            msg = f"arms: expected one with baseline = true, found {count}"
+            raise ValueError(msg)
+        return self
+
+    def _is_baseline(self, arm: Arm) -> bool:
+        """An arm named `baseline` is the baseline where no arm says so."""
+        return arm.baseline or (arm.name == "baseline" and not any(one.baseline for one in self.arms))
+
+    @property
+    def baseline(self) -> Arm:
+        """The arm without speculation."""
+        return next(arm for arm in self.arms if self._is_baseline(arm))
+
+    @property
+    def candidates(self) -> tuple[Arm, ...]:
+        """Every other arm, in the order of the plan."""
+        return tuple(arm for arm in self.arms if not self._is_baseline(arm))
+
+    def arm(self, name: str) -> Arm:
+        """The arm of that name; an unknown one is a UserError that lists the known."""
+        for arm in self.arms:
+            if arm.name == name:
+                return arm
+        known = ", ".join(arm.name for arm in self.arms)
+        raise UserError(f"no arm is named {name!r}; expected one of {known}")
+
+
+def read_plan(path: Path, overrides: Mapping[str, object]) -> Plan:
+    """Read a TOML file; `overrides` are `[run]` keys given as flags and win over the file.
+
+    Raises:
+        UserError: The file is missing, is not TOML, or holds an unknown key or a bad value.
+    """
+    try:
+        raw: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"{path}: not valid TOML: {error}") from error
+    if overrides:
+        section = raw.get("run", {})
+        if not isinstance(section, Mapping):
+            raise UserError(f"{path}: run: expected a table [run]")
+        raw["run"] = {**section, **overrides}
+    return build_plan(raw, source=str(path))
+
+
+def build_plan(raw: Mapping[str, object], *, source: str) -> Plan:
+    """Validate a raw plan; `source` (a file, or "command line") leads every message.
+
+    Raises:
+        UserError: One message with every problem, each as `source: key: what was expected`.
+    """
+    try:
+        return Plan.model_validate(raw)
+    except ValidationError as error:
+        raise _plan_error(error, source) from None
+
+
+def build_gate(raw: Mapping[str, object]) -> GateSection:
+    """Validate `[gate]` keys given as flags.
+
+    Raises:
+        UserError: A bad value.
+    """
+    try:
+        return GateSection.model_validate(raw)
+    except ValidationError as error:
+        raise _plan_error(error, "command line") from None
+
+
+def _plan_error(error: ValidationError, source: str) -> UserError:
+    problems = [
+        f"{source}: {_key(item['loc'])}{_expectation(item['type'], item['msg'], item['loc'], item.get('input'))}"
+        for item in error.errors(include_url=False)
+    ]
+    return UserError("\n".join(problems))
+
+
+def _key(location: Sequence[int | str]) -> str:
+    """`("arms", 1, "name")` → `arms[1].name: `; a plan-wide problem has no key."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return f"{text}: " if text else ""
+
+
+def _expectation(kind: str, message: str, location: Sequence[int | str], given: object) -> str:
+    message = message.removeprefix("Value error, ").replace("Input should", "should")
+    match kind:
+        case "extra_forbidden":
+            near = difflib.get_close_matches(str(location[-1]), _keys_at(location[:-1]), n=1)
+            known = ", ".join(_keys_at(location[:-1]))
+            return "unknown key; " + (f"did you mean {near[0]!r}?" if near else f"expected one of {known}")
+        case "missing":
+            return "is missing and has no default"
+        case "value_error":
+            return message
+        case _ if isinstance(given, str | int | float | bool):
+            return f"{message} (got {given!r})"
+        case _:
+            return message
+
+
+def _keys_at(location: Sequence[int | str]) -> list[str]:
+    model = {"run": RunSection, "arms": Arm, "gate": GateSection}.get(str(location[0]) if location else "", Plan)
+    return list(model.model_fields)
+
+
+def plan_from_flags(
+    *, baseline: str, candidates: Sequence[str], model: str, api_key_env: str | None, run: Mapping[str, object]
+) -> Plan:
+    """A plan from `--baseline URL --candidate NAME=URL …`; `run` holds the `[run]` keys given as flags.
+
+    Raises:
+        UserError: A candidate is not NAME=URL, or a value is bad.
+    """
+    key = {} if api_key_env is None else {"api_key_env": api_key_env}
+    arms: list[dict[str, object]] = [
+        {"name": "baseline", "base_url": baseline, "model": model, "baseline": True, **key}
+    ]
+    for candidate in candidates:
+        name, equals, url = candidate.partition("=")
+        if not equals:
+            raise UserError(f"--candidate {candidate}: expected NAME=URL, such as ngram=http://127.0.0.1:8001/v1")
+        arms.append({"name": name, "base_url": url, "model": model, **key})
+    return build_plan({"run": dict(run), "arms": arms}, source="command line")

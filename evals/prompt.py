@@ -1,0 +1,116 @@
+"""From a sample to the request body: how tools reach the model in each mode."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from ..parsers.dialect import Dialect
+from ..parsers.result import Json, JsonObject
+from ..tasks.sample import Sample
+from .attempt import Ask, derived_seed
+from .plan import Arm, Mode, RunSection
+
+
+def request_body(
+    sample: Sample, ask: Ask, arm: Arm, settings: RunSection, dialect: Dialect
+) -> dict[str, JsonValue]:
+    """The whole chat-completions body; sampling parameters are always explicit.
+
+    Servers take defaults from a checkpoint's generation_config, so what is not sent is not known.
+    """
+    body: dict[str, JsonValue] = {
+        "model": arm.model,
+        "messages": _plain(_messages(sample, settings.mode, dialect)),
+        "max_tokens": ask.max_tokens,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "seed": derived_seed(settings.seed, sample.id, ask.stage, ask.attempt),
+        "stream": False,
+    }
+    if settings.mode is Mode.NATIVE and sample.tools.declared:
+        body["tools"] = _plain(list(sample.tools.declared))
+        body["tool_choice"] = _plain(sample.tool_choice)
+    return body | arm.extra_body
+
+
+def _messages(sample: Sample, mode: Mode, dialect: Dialect) -> list[Json]:
+    match mode:
+        case Mode.NATIVE:
+            return list(sample.messages)
+        case Mode.PROMPTED:
+            return list(prompted_messages(sample.messages, sample.tools.declared, dialect))
+
+
+def prompted_messages(
+    messages: Sequence[JsonObject], tools: Sequence[JsonObject], dialect: Dialect
+) -> list[JsonObject]:
+    """Chat messages that carry tools as text only: no `tools`, no `tool_calls`, no `tool` role.
+
+    The tools go into the system turn (after the sample's own system text), calls of earlier turns are written
+    in the dialect, and results of tools become user turns; neighbouring results share one turn, since many
+    chat templates demand that user and assistant alternate.
+    """
+    turns: list[dict[str, Json]] = []
+    names: dict[str, str] = {}
+    for message in messages:
+        match message.get("role"):
+            case "assistant":
+                calls = _calls_of(message, names)
+                text = _text(message.get("content"))
+                written = dialect.render_calls(calls) if calls else ""
+                turns.append({"role": "assistant", "content": "\n".join(part for part in (text, written) if part)})
+            case "tool":
+                name = _text(message.get("name")) or names.get(_text(message.get("tool_call_id")), "")
+                result = dialect.render_result(name, _text(message.get("content")))
+                if turns and turns[-1].get("from_tool"):
+                    turns[-1]["content"] = f"{turns[-1]['content']}\n{result}"
+                else:
+                    turns.append({"role": "user", "content": result, "from_tool": True})
+            case _:
+                turns.append(dict(message))
+    if tools:
+        described = dialect.describe_tools(tools)
+        if turns and turns[0].get("role") in ("system", "developer"):
+            turns[0] = {**turns[0], "content": f"{_text(turns[0].get('content'))}\n\n{described}"}
+        else:
+            turns.insert(0, {"role": "system", "content": described})
+    return [{key: value for key, value in turn.items() if key != "from_tool"} for turn in turns]
+
+
+def _calls_of(message: JsonObject, names: dict[str, str]) -> list[tuple[str, JsonObject]]:
+    """Calls of an earlier assistant turn; `names` learns which id belongs to which function."""
+    calls: list[tuple[str, JsonObject]] = []
+    tool_calls = message.get("tool_calls")
+    for call in tool_calls if isinstance(tool_calls, list) else []:
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(call, Mapping) or not isinstance(function, Mapping):
+            continue
+        name, arguments = _text(function.get("name")), function.get("arguments")
+        names[_text(call.get("id"))] = name
+        parsed: Json = json.loads(arguments) if isinstance(arguments, str) else arguments
+        calls.append((name, parsed if isinstance(parsed, Mapping) else {}))
+    return calls
+
+
+def _text(content: Json) -> str:
+    """Message content as text: a string, or the text parts of a list."""
+    match content:
+        case str():
+            return content
+        case list():
+            parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+            return "\n".join(part for part in parts if isinstance(part, str))
+        case _:
+            return ""
+
+
+def _plain(value: Json) -> JsonValue:
+    """The same JSON in plain dicts and lists, as the journal and the client take it."""
+    match value:
+        case Mapping():
+            return {key: _plain(item) for key, item in value.items()}
+        case list():
+            return [_plain(item) for item in value]
+        case _:
+            return value

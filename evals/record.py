@@ -1,0 +1,206 @@
+"""A run directory as read back: everything after asking is a pure function of this."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from .. import __version__
+from ..errors import UserError
+from ..parsers.result import Json
+from ..tasks.sample import Sample
+from ..tasks.suite import Suite
+from ..tasks.raw_sample import sample_to_json
+from ..tasks.suite_file import read_suite_file
+from .attempt import Attempt, Key, Stage, read_attempt
+from .journal import FORMAT, write_json, write_json_lines
+from .plan import Plan
+from .server import ServerFacts
+
+
+# What may stand in a directory before a run starts there: the lock, and logs of servers we started.
+OWN_NAMES = frozenset(("run.lock", "servers"))
+
+
+@dataclass(frozen=True)
+class Record:
+    """Plan, samples and attempts of one run.
+
+    `attempts` holds one line per key: the success where there is one, else the last failure. `damaged` names
+    journal lines that could not be read (`attempts/ngram.jsonl:17`).
+    """
+
+    directory: Path
+    plan: Plan
+    digest: str
+    samples: tuple[Sample, ...]
+    facts: Mapping[str, ServerFacts]
+    attempts: Mapping[Key, Attempt]
+    damaged: tuple[str, ...] = ()
+
+    def attempt(self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1) -> Attempt | None:
+        """The attempt of that key, or None where it was never made."""
+        run = self.plan.run
+        return self.attempts.get(Key(sample_id, arm, run.mode, run.stream, stage, max_tokens, number))
+
+    @cached_property
+    def by_sample(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
+        """Attempts of each (sample, arm), in no particular order."""
+        rows: dict[tuple[str, str], list[Attempt]] = {}
+        for attempt in self.attempts.values():
+            rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
+        return {key: tuple(value) for key, value in rows.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """`run.json`: how the run was planned, and what the servers said of themselves."""
+
+    plan: Plan
+    digest: str
+    facts: dict[str, ServerFacts] = field(default_factory=dict[str, ServerFacts])
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The file's content."""
+        return {
+            "format": FORMAT,
+            "draftproof": __version__,
+            "plan": self.plan.model_dump(mode="json"),
+            "suite": {"digest": self.digest, "tasks": list(self.plan.run.tasks)},
+            "arms": {name: asdict(facts) for name, facts in self.facts.items()},
+        }
+
+
+def create_run(directory: Path, plan: Plan, suite: Suite) -> None:
+    """Start a run directory, or check that this one belongs to the same plan.
+
+    Raises:
+        UserError: The directory holds another run (the differing key is named) or something else.
+    """
+    run_file = directory / "run.json"
+    if run_file.exists():
+        before = read_run_file(directory)
+        if difference := _difference(before, plan, suite.digest):
+            raise UserError(
+                f"{directory}: holds a run with another {difference}",
+                tip="resume with the plan it was started with, or give another --out",
+            )
+        write_json(run_file, RunFile(plan, before.digest, before.facts).to_json())
+        return
+    if directory.is_dir() and any(path.name not in OWN_NAMES for path in directory.iterdir()):
+        raise UserError(f"{directory}: is not empty and not a run (no run.json)", tip="give another --out")
+    write_json_lines(directory / "samples.jsonl", (sample_to_json(sample) for sample in suite.samples))
+    # Last: a directory with run.json is a whole one.
+    write_json(run_file, RunFile(plan, suite.digest).to_json())
+
+
+def save_facts(directory: Path, facts: Mapping[str, ServerFacts]) -> None:
+    """Add what servers said of themselves to `run.json`."""
+    before = read_run_file(directory)
+    write_json(directory / "run.json", RunFile(before.plan, before.digest, {**before.facts, **facts}).to_json())
+
+
+def read_run_file(directory: Path) -> RunFile:
+    """Read `run.json`.
+
+    Raises:
+        UserError: No run there, or one that this version cannot read.
+    """
+    path = directory / "run.json"
+    try:
+        raw: Json = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise UserError(
+            f"{directory}: not a run directory (no run.json)", tip="name the directory that `run --out` wrote"
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(raw, dict) or raw.get("format") != FORMAT:
+        found = raw.get("format") if isinstance(raw, dict) else None
+        raise UserError(f"{path}: format {found!r}; this version of draftproof reads format {FORMAT}")
+    try:
+        return RunFile(
+            # Strictness is for people's TOML; what we wrote ourselves comes back through JSON.
+            Plan.model_validate(raw["plan"]),
+            _digest(raw["suite"]),
+            TypeAdapter(dict[str, ServerFacts]).validate_python(raw["arms"]),
+        )
+    except (ValidationError, KeyError) as error:
+        raise UserError(f"{path}: not as draftproof writes it: {error}") from error
+
+
+def _digest(suite: Json) -> str:
+    digest = suite["digest"] if isinstance(suite, dict) else None
+    if not isinstance(digest, str):
+        raise KeyError("suite.digest")
+    return digest
+
+
+def read_run(directory: Path) -> Record:
+    """Read a whole run directory; it may be incomplete, being written, or read-only.
+
+    Raises:
+        UserError: No run there, or its plan or samples cannot be read.
+    """
+    run_file = read_run_file(directory)
+    samples = tuple(sample for _, sample in read_suite_file(directory / "samples.jsonl"))
+    attempts: dict[Key, Attempt] = {}
+    damaged: list[str] = []
+    for arm in run_file.plan.arms:
+        path = directory / "attempts" / f"{arm.name}.jsonl"
+        if path.exists():
+            damaged.extend(_read_attempts(path, attempts))
+    return Record(
+        directory, run_file.plan, run_file.digest, samples, run_file.facts, attempts, tuple(damaged)
+    )
+
+
+def _read_attempts(path: Path, attempts: dict[Key, Attempt]) -> Iterable[str]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                keep_attempt(attempts, read_attempt(line))
+            except (ValueError, RecursionError):
+                yield f"attempts/{path.name}:{number}"
+
+
+def keep_attempt(attempts: dict[Key, Attempt], attempt: Attempt) -> None:
+    """Keep one line per key: the first success stays, a failure gives way to whatever comes later."""
+    before = attempts.get(attempt.key)
+    if before is None or not before.succeeded:
+        attempts[attempt.key] = attempt
+
+
+def _difference(before: RunFile, plan: Plan, digest: str) -> str | None:
+    """The first key that may not change between two sessions of one run, with both values."""
+    old, new = _fixed(before.plan), _fixed(plan)
+    for key in old | new:
+        if old.get(key) != new.get(key):
+            return f"{key} ({old.get(key, 'absent')!r} there, {new.get(key, 'absent')!r} here)"
+    return None if before.digest == digest else "suite (its samples differ: tasks, limit or a task file changed)"
+
+
+def _fixed(plan: Plan) -> dict[str, JsonValue]:
+    """What a resumed run must share with its beginning; the rest (URLs, keys, pace, gate) may change."""
+    run = plan.run
+    fixed: dict[str, JsonValue] = {
+        "run.mode": run.mode.value,
+        "run.dialect": run.dialect,
+        "run.max_tokens": run.max_tokens,
+        "run.doublings": run.doublings,
+        "run.temperature": run.temperature,
+        "run.top_p": run.top_p,
+        "run.seed": run.seed,
+        "run.stream": run.stream,
+    }
+    fixed["arms"] = [arm.name for arm in plan.arms]
+    fixed["baseline"] = plan.baseline.name
+    for arm in plan.arms:
+        fixed[f"arms.{arm.name}.model"] = arm.model
+        fixed[f"arms.{arm.name}.extra_body"] = arm.extra_body
+    return fixed

@@ -1,0 +1,96 @@
+"""What is still to be asked: a pure function of the plan and the attempts so far.
+
+Rounds follow each other: first and control, then larger budgets for what was cut, then confirmations. A round
+is due only when nothing of the rounds before it is missing, so an interrupted run goes on where it stopped.
+"""
+
+from collections.abc import Iterator, Set
+
+from ..tasks.sample import Sample
+from .answer import Answer
+from .attempt import Ask, Key, Stage
+from .attribute import attribute
+from .finding import Cause, Transition
+from .ladder import grade_run, next_budget, read_answers
+from .record import Record
+
+
+def due(record: Record, gave_up: Set[Key] = frozenset()) -> list[Ask]:
+    """The asks of the earliest round that is not complete; empty when the run is.
+
+    Args:
+        record: The run so far.
+        gave_up: Keys whose retries ended without an answer in this session; they are due again in the next.
+    """
+    for asks in (_first_round(record), *_doubled_rounds(record), _confirm_round(record)):
+        if missing := [ask for ask in asks if _is_missing(record, ask, gave_up)]:
+            return missing
+    return []
+
+
+def is_complete(record: Record) -> bool:
+    """True when every ask that is due has an answer."""
+    return not due(record)
+
+
+def _first_round(record: Record) -> list[Ask]:
+    plan = record.plan
+    budget = plan.run.max_tokens
+    asks = [Ask(s.id, arm.name, Stage.FIRST, budget) for arm in plan.arms for s in record.samples]
+    if plan.run.control:
+        asks += [Ask(s.id, plan.baseline.name, Stage.CONTROL, budget) for s in record.samples]
+    return asks
+
+
+def _doubled_rounds(record: Record) -> Iterator[list[Ask]]:
+    """One round per doubling; each looks at the answers of the one before."""
+    plan = record.plan
+    budgets = {sample.id: plan.run.max_tokens for sample in record.samples}
+    for _ in range(plan.run.doublings):
+        asks: list[Ask] = []
+        for sample in record.samples:
+            if (budget := budgets.pop(sample.id, None)) is None or not _is_cut_somewhere(record, sample, budget):
+                continue
+            if (larger := next_budget(record, sample, budget)) is None:
+                continue
+            budgets[sample.id] = larger
+            asks += [Ask(sample.id, arm.name, Stage.DOUBLED, larger) for arm in plan.arms]
+            if plan.run.control:
+                asks.append(Ask(sample.id, plan.baseline.name, Stage.CONTROL, larger))
+        yield asks
+
+
+def _confirm_round(record: Record) -> list[Ask]:
+    """Both arms again for every regression that is not the cap's; shared baseline asks are made once."""
+    plan = record.plan
+    if not plan.run.confirm:
+        return []
+    graded = list(grade_run(record))
+    asks: dict[Ask, None] = {}
+    for candidate in plan.candidates:
+        for finding in attribute(graded, baseline=plan.baseline.name, candidate=candidate.name):
+            if finding.transition is Transition.REGRESSION and finding.cause is not Cause.CAP:
+                for arm in (finding.baseline, finding.candidate):
+                    for number in range(1, plan.run.confirm + 1):
+                        asks[Ask(finding.id, arm, Stage.CONFIRM, finding.judged_budget, number)] = None
+    return list(asks)
+
+
+def _is_cut_somewhere(record: Record, sample: Sample, budget: int) -> bool:
+    """True when any arm's answer at that budget (the control's too) was cut, or lost in the server's parser."""
+    return any(
+        _wants_more(answer)
+        for arm in record.plan.arms
+        for (stage, max_tokens, _), answer in read_answers(record, sample, arm.name).items()
+        if max_tokens == budget and stage is not Stage.CONFIRM
+    )
+
+
+def _wants_more(answer: Answer) -> bool:
+    return answer.is_cut or answer.is_server_failure
+
+
+def _is_missing(record: Record, ask: Ask, gave_up: Set[Key]) -> bool:
+    key = ask.key(record.plan.run.mode, record.plan.run.stream)
+    attempt = record.attempts.get(key)
+    return (attempt is None or not attempt.succeeded) and key not in gave_up

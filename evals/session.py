@@ -1,0 +1,84 @@
+"""One session of asking: from a plan to a run directory that is complete, or as far as it came."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..errors import UserError
+from ..tasks.suite import load_suites
+from .plan import Plan
+from .record import create_run
+from .runner import Progress, Stopping, ask_all
+
+INTERRUPTED = 130
+
+
+def ask_plan(
+    plan: Plan, directory: Path, *, progress: Progress, tell: Callable[[str], None], arms: Sequence[str] = ()
+) -> None:
+    """Ask what is due in `directory`, which is created, or resumed if it holds a run of the same plan.
+
+    The first Ctrl-C sends nothing new and waits for the answers in flight, which are paid for; the second
+    leaves them.
+
+    Args:
+        plan: What to ask of whom.
+        directory: The run directory.
+        progress: Told of each round and attempt.
+        tell: Prints a sentence to the user.
+        arms: Names of the only arms to ask; empty for all.
+
+    Raises:
+        UserError: Bad input, a refused resume, a server that does not answer, or (exit code 130) an interrupt.
+    """
+    for name in arms:
+        plan.arm(name)
+    suite = load_suites(plan.run.tasks, limit=plan.run.limit, seed=plan.run.seed)
+    create_run(directory, plan, suite)
+    stopping = Stopping()
+    try:
+        asyncio.run(_ask(directory, progress, tell, stopping, arms))
+    except* UserError as group:
+        # Arms are asked side by side: several may have failed for one reason; the first says it.
+        raise _first(group) from None
+    except* KeyboardInterrupt:
+        stopping.set()
+    if stopping.is_set:
+        raise UserError(
+            "interrupted; every answer that came is kept",
+            tip=f"`draftproof run --out {directory}` goes on from here",
+            exit_code=INTERRUPTED,
+        )
+
+
+async def _ask(
+    directory: Path,
+    progress: Progress,
+    tell: Callable[[str], None],
+    stopping: Stopping,
+    arms: Sequence[str],
+) -> None:
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+
+    def interrupt() -> None:
+        if stopping.is_set and task is not None:
+            task.cancel()
+            return
+        stopping.set()
+        tell("stopping: waiting for the answers in flight (Ctrl-C again to leave them)")
+
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        await ask_all(directory, progress=progress, stopping=stopping, only_arms=arms)
+    except asyncio.CancelledError:
+        if not stopping.is_set:
+            raise
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def _first(group: BaseExceptionGroup[UserError]) -> UserError:
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,0 +1,158 @@
+"""A run judged as a whole: every arm, every comparison, the decision; and the two derived files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from .arm_summary import ArmSummary, summarise_arm
+from .attribute import attribute, control_transitions
+from .comparison import CauseCounts, Comparison, compare_arms
+from .gate import Decision, Ruling, decide, overall
+from .grade import Verdict
+from .journal import write_json, write_json_lines
+from .ladder import GradedSample, grade_run
+from .plan import Arm, GateSection
+from .record import Record
+from .rounds import is_complete
+
+# The format of summary.json and findings.jsonl.
+# 1: the first.
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run shows; `comparisons` and `rulings` are in the order of the plan's candidates."""
+
+    record: Record
+    gate: GateSection
+    graded: tuple[GradedSample, ...]
+    arms: tuple[ArmSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    rulings: tuple[Ruling, ...]
+    is_complete: bool
+
+    @property
+    def decision(self) -> Decision:
+        """The decision over all candidates."""
+        return overall(ruling.decision for ruling in self.rulings)
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The content of summary.json."""
+        pairs = zip(self.comparisons, self.rulings, strict=True)
+        return {
+            "format": FORMAT,
+            "decision": self.decision.value,
+            "exit_code": self.decision.exit_code,
+            "complete": self.is_complete,
+            "unreadable_lines": list(self.record.damaged),
+            "suite": {"digest": self.record.digest, "samples": len(self.record.samples)},
+            "arms": {arm.name: arm.to_json() for arm in self.arms},
+            "comparisons": [_comparison_json(comparison, ruling) for comparison, ruling in pairs],
+        }
+
+
+def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
+    """Grade, attribute and decide: a pure function of the run directory.
+
+    Args:
+        record: The run as read.
+        gate: Another `[gate]` section than the run's own.
+    """
+    settings = gate or record.plan.gate
+    graded = tuple(grade_run(record))
+    arms = {arm.name: summarise_arm(record, arm, graded) for arm in record.plan.arms}
+    baseline = record.plan.baseline
+    control = control_transitions(graded, baseline.name) if record.plan.run.control else None
+    complete = is_complete(record)
+    comparisons: list[Comparison] = []
+    rulings: list[Ruling] = []
+    for candidate in record.plan.candidates:
+        findings = attribute(graded, baseline=baseline.name, candidate=candidate.name)
+        comparison = compare_arms(findings, control, needed_max_tokens(graded, (baseline, candidate)))
+        comparisons.append(comparison)
+        rulings.append(
+            decide(
+                comparison,
+                arms[baseline.name],
+                arms[candidate.name],
+                settings,
+                is_complete=complete,
+                dialect=record.plan.run.dialect,
+                is_unlabelled=all(sample.expected is None for sample in record.samples),
+            )
+        )
+    return Summary(record, settings, graded, tuple(arms.values()), tuple(comparisons), tuple(rulings), complete)
+
+
+def needed_max_tokens(graded: Sequence[GradedSample], arms: Sequence[Arm]) -> int | None:
+    """The most tokens of any answer that was cut at first and finished later, in these arms."""
+    needed = [
+        tokens
+        for one in graded
+        for arm in arms
+        if (tokens := _tokens_after_cut(one, arm.name)) is not None
+    ]
+    return max(needed, default=None)
+
+
+def _tokens_after_cut(graded: GradedSample, arm: str) -> int | None:
+    grades = list(graded.arms[arm].values())
+    if not grades or grades[0].verdict is not Verdict.TRUNCATED:
+        return None
+    for grade in grades[1:]:
+        if grade.answer is not None and not grade.answer.is_cut:
+            return grade.answer.attempt.completion_tokens
+    return None
+
+
+def write_derived(directory: Path, summary: Summary) -> None:
+    """Write findings.jsonl and summary.json, each whole."""
+    findings = [finding.to_json() for comparison in summary.comparisons for finding in comparison.findings]
+    write_json_lines(directory / "findings.jsonl", findings)
+    write_json(directory / "summary.json", summary.to_json())
+
+
+def _comparison_json(comparison: Comparison, ruling: Ruling) -> dict[str, JsonValue]:
+    control = comparison.control
+    return {
+        "baseline": comparison.baseline,
+        "candidate": comparison.candidate,
+        "decision": ruling.decision.value,
+        "reasons": list(ruling.reasons),
+        "samples": comparison.samples,
+        "compared": comparison.compared,
+        "both_pass": comparison.both_pass,
+        "both_fail": comparison.both_fail,
+        "void": comparison.void,
+        "regressions": _counts_json(comparison.regressions),
+        "fixes": _counts_json(comparison.fixes),
+        "net_rate": ruling.net_rate,
+        "net_rate_interval": None if ruling.interval is None else list(ruling.interval),
+        "mcnemar_p": ruling.mcnemar_p,
+        "control": None
+        if control is None
+        else {
+            "compared": control.compared,
+            "churn": control.churn,
+            "regressions": control.regressions,
+            "fixes": control.fixes,
+        },
+        "needed_max_tokens": comparison.needed_max_tokens,
+        "codes": dict(comparison.codes),
+        "void_codes": dict(comparison.void_codes),
+    }
+
+
+def _counts_json(counts: CauseCounts) -> dict[str, JsonValue]:
+    return {
+        "total": counts.total,
+        "cap": counts.cap,
+        "malformed": counts.malformed,
+        "real_change": counts.real_change,
+        "unresolved": counts.unresolved,
+        "malformed_syntax": counts.syntax,
+        "malformed_contract": counts.contract,
+    }

@@ -1,0 +1,249 @@
+"""What every report says, as plain tables: the terminal, Markdown and the rest only draw them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..evals.arm_summary import ArmSummary
+from ..evals.comparison import CauseCounts, Comparison
+from ..evals.finding import Finding, Transition
+from ..evals.gate import Decision, Ruling
+from ..evals.summary import Summary
+from .visible import visible_line
+
+MISSING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A titled table of text cells; columns in `numeric` are drawn flush right."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateVerdict:
+    """The decision on one candidate, in words."""
+
+    candidate: str
+    decision: Decision
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A whole report."""
+
+    title: str
+    asked: str
+    decision: Decision
+    verdicts: tuple[CandidateVerdict, ...]
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...]
+    next_commands: tuple[str, ...]
+
+
+def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
+    """Everything a report shows.
+
+    Args:
+        summary: The run, judged.
+        findings_shown: Rows of the findings table; the rest is counted in its note.
+    """
+    run = summary.record.plan.run
+    pairs = list(zip(summary.comparisons, summary.rulings, strict=True))
+    return Contents(
+        title=f"draftproof: {summary.record.directory.name}",
+        asked=(
+            f"{len(summary.record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, dialect {run.dialect}, "
+            f"max_tokens {run.max_tokens}, {run.doublings} doubling{'' if run.doublings == 1 else 's'}, "
+            f"temperature {run.temperature:g}, seed {run.seed}"
+        ),
+        decision=summary.decision,
+        verdicts=tuple(CandidateVerdict(c.candidate, r.decision, r.reasons) for c, r in pairs),
+        tables=(
+            _arms(summary.arms),
+            _causes(summary.comparisons),
+            _rates(pairs),
+            _findings(summary.comparisons, findings_shown),
+        ),
+        notes=tuple(_notes(summary)),
+        next_commands=tuple(_next_commands(summary)),
+    )
+
+
+def _arms(arms: Sequence[ArmSummary]) -> Table:
+    """First attempts only."""
+    rows = tuple(
+        (
+            arm.name,
+            str(arm.attempts),
+            str(arm.passed),
+            str(arm.wrong),
+            str(arm.cut),
+            str(arm.void),
+            ", ".join(f"{reason} {count}" for reason, count in arm.finish_reasons.items()) or MISSING,
+            arm.speculating.value,
+            MISSING if arm.draft_tokens is None else str(arm.draft_tokens),
+            MISSING if arm.accepted_tokens is None else str(arm.accepted_tokens),
+            MISSING if arm.tokens_per_second is None else f"{arm.tokens_per_second:.0f}",
+        )
+        for arm in arms
+    )
+    header = ("arm", "n", "pass", "fail", "cut", "void", "finish_reason", "spec.", "drafted", "accepted", "tok/s")
+    return Table("First answers, by arm", header, rows, frozenset((1, 2, 3, 4, 5, 8, 9, 10)))
+
+
+def _causes(comparisons: Sequence[Comparison]) -> Table:
+    control = next((c.control for c in comparisons if c.control is not None), None)
+    header = ("cause", *(c.candidate for c in comparisons), "control (baseline again)")
+    lines: list[tuple[str, ...]] = []
+    for label, attribute in (
+        ("cap", "cap"),
+        ("malformed: syntax", "syntax"),
+        ("malformed: contract", "contract"),
+        ("real change", "real_change"),
+        ("unresolved", "unresolved"),
+        ("all", "total"),
+    ):
+        cells = [_pair(c.regressions, c.fixes, attribute) for c in comparisons]
+        of_control = f"{control.regressions} / {control.fixes}" if control and attribute == "total" else ""
+        lines.append((label, *cells, of_control))
+    compared = [f"{c.compared} of {c.samples}" for c in comparisons]
+    lines.append(("pairs compared", *compared, MISSING if control is None else str(control.compared)))
+    lines.append(("both wrong", *(str(c.both_fail) for c in comparisons), ""))
+    lines.append(("void", *(_void(c) for c in comparisons), ""))
+    return Table(
+        "Regressions / fixes against the baseline, by cause",
+        header,
+        tuple(lines),
+        frozenset(range(1, len(header))),
+        None if control is None else _churn_note(control.churn, control.compared),
+    )
+
+
+def _pair(regressions: CauseCounts, fixes: CauseCounts, attribute: str) -> str:
+    return f"{getattr(regressions, attribute)} / {getattr(fixes, attribute)}"
+
+
+def _void(comparison: Comparison) -> str:
+    if not comparison.void:
+        return "0"
+    codes = ", ".join(f"{code} {count}" for code, count in comparison.void_codes.items())
+    return f"{comparison.void} ({codes})"
+
+
+def _churn_note(churn: float | None, compared: int) -> str:
+    if churn is None:
+        return "control: nothing could be compared"
+    return f"control churn {churn:.1%} of {compared}: what the baseline changes against itself"
+
+
+def _rates(pairs: Sequence[tuple[Comparison, Ruling]]) -> Table:
+    rows = tuple(
+        (
+            comparison.candidate,
+            str(comparison.informative),
+            MISSING if ruling.net_rate is None else f"{ruling.net_rate:+.1%}",
+            MISSING if ruling.interval is None else f"{ruling.interval[0]:+.1%} to {ruling.interval[1]:+.1%}",
+            MISSING if ruling.mcnemar_p is None else f"{ruling.mcnemar_p:.3f}",
+            ruling.decision.value,
+        )
+        for comparison, ruling in pairs
+    )
+    return Table(
+        "Net rate: (regressions − fixes) / pairs in which one arm was right, without the cap's",
+        ("candidate", "n", "net rate", "interval", "mid-p", "decision"),
+        rows,
+        frozenset((1, 2, 3, 4)),
+    )
+
+
+def _findings(comparisons: Sequence[Comparison], shown: int) -> Table:
+    found = [
+        finding
+        for comparison in comparisons
+        for finding in comparison.findings
+        if finding.transition in (Transition.REGRESSION, Transition.FIX)
+    ]
+    # Regressions first; within them in the order of the plan and the suite.
+    found.sort(key=lambda finding: finding.transition is Transition.FIX)
+    rows = tuple(_finding_row(finding) for finding in found[:shown])
+    left_out = len(found) - len(rows)
+    return Table(
+        f"Findings (n = {len(found)})",
+        ("candidate", "sample", "what", "cause", "code", "tokens", "again"),
+        rows,
+        frozenset((5, 6)),
+        f"{left_out} more in findings.jsonl" if left_out else None,
+    )
+
+
+def _finding_row(finding: Finding) -> tuple[str, ...]:
+    return (
+        finding.candidate,
+        visible_line(finding.id),
+        finding.transition.value,
+        MISSING if finding.cause is None else finding.cause.value,
+        finding.code or MISSING,
+        _tokens(finding),
+        MISSING if finding.reproduced is None else f"{finding.reproduced[0]}/{finding.reproduced[1]}",
+    )
+
+
+def _tokens(finding: Finding) -> str:
+    """Completion tokens of baseline and candidate at the judged budget."""
+    attempts = finding.evidence.get("attempts")
+    seen = attempts.get(str(finding.judged_budget)) if isinstance(attempts, dict) else None
+    if not isinstance(seen, dict):
+        return MISSING
+
+    def of(arm: str) -> str:
+        one = seen.get(arm)
+        tokens = one.get("completion_tokens") if isinstance(one, dict) else None
+        return MISSING if tokens is None else str(tokens)
+
+    return f"{of('baseline')} → {of('candidate')}"
+
+
+def _notes(summary: Summary) -> list[str]:
+    notes: list[str] = []
+    budget = summary.record.plan.run.max_tokens
+    needed = max((c.needed_max_tokens or 0 for c in summary.comparisons), default=0)
+    if needed:
+        notes.append(
+            f"The longest answer that was cut at {budget} tokens and later finished needed {needed}: with "
+            f"max_tokens {needed} or more the cap would have broken none of these."
+        )
+    if retried := sum(arm.retried for arm in summary.arms):
+        notes.append(f"{retried} sends were repeated after an endpoint failure.")
+    if summary.record.damaged:
+        places = ", ".join(summary.record.damaged[:5])
+        notes.append(
+            f"{len(summary.record.damaged)} unreadable journal lines ({places}): torn by a kill or edited; "
+            "their samples are asked again on the next run."
+        )
+    return notes
+
+
+def _next_commands(summary: Summary) -> list[str]:
+    directory = summary.record.directory
+    regression = next(
+        (
+            finding
+            for wanted in (True, False)
+            for comparison in summary.comparisons
+            for finding in comparison.findings
+            if finding.transition is Transition.REGRESSION and (finding.code != "cap_cut") is wanted
+        ),
+        None,
+    )
+    sample_id = regression.id if regression is not None else summary.record.samples[0].id
+    return [
+        f"draftproof show {directory} {sample_id}",
+        f"draftproof report {directory} --format markdown -o report.md",
+        f"draftproof gate {directory} --margin 0.05",
+    ]

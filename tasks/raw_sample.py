@@ -1,0 +1,246 @@
+"""The edge of samples: one raw JSON object becomes a `Sample`, or says what is wrong with which member."""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeAlias, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic_core import ErrorDetails
+
+from ..parsers.contract import schema_defects
+from ..parsers.result import Json, JsonObject, Span
+from ..parsers.tools import Tools, ToolSchemaError, compile_tools
+from .sample import Expected, ExpectedCall, MatchRule, Sample
+from .values import member_path, shown
+
+DEFAULT_CATEGORY = "uncategorised"
+_LONGEST_NAME = 200
+_TOOL_CHOICE_EXPECTED = (
+    'expected "auto", "required", "none" or {"type": "function", "function": {"name": "…"}}'
+)
+
+
+class SampleError(ValueError):
+    """A raw sample that is none.
+
+    Args:
+        field: The member that is wrong, as `messages[0].role`; empty for the sample as a whole.
+        problem: What is wrong with it, and what was expected.
+    """
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}" if field else problem)
+        self.field = field
+        self.problem = problem
+
+
+def _printable_name(value: str) -> str:
+    if not 1 <= len(value) <= _LONGEST_NAME or any(_breaks_a_line(character) for character in value):
+        raise ValueError(
+            f"is {shown(value)}, expected 1 to {_LONGEST_NAME} characters, no control character among them"
+        )
+    return value
+
+
+def _breaks_a_line(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Zl", "Zp"}
+
+
+def _message_content(value: object) -> object:
+    if not isinstance(value, str | list | None):
+        raise ValueError(f"is {shown(cast('Json', value))}, expected a string, a list of parts or null")  # noqa: TRY004
+    return cast("object", value)
+
+
+def _match_rule(value: object) -> MatchRule:
+    if value == "bfcl":
+        raise ValueError('is "bfcl", which is not supported yet, expected "exact"')
+    if value != "exact":
+        raise ValueError(f'is {shown(cast("Json", value))}, expected "exact"')
+    return MatchRule.EXACT
+
+
+def _tool_choice(value: object) -> object:
+    match value:
+        case "auto" | "required" | "none":
+            return value
+        case {"function": {"name": str(name)}} if value == {"type": "function", "function": {"name": name}}:
+            return value
+        case _:
+            raise ValueError(f"is {shown(cast('Json', value))}, {_TOOL_CHOICE_EXPECTED}")
+
+
+_Name: TypeAlias = Annotated[str, AfterValidator(_printable_name)]
+_Values: TypeAlias = Annotated[list[Any], Field(min_length=1)]
+
+
+class _Raw(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _RawMessage(_Raw):
+    """What is checked of a chat message; its other members are the server's business."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: Annotated[Any, PlainValidator(_message_content)] = None
+
+
+class _RawCall(_Raw):
+    name: str
+    arguments: dict[str, _Values]
+    optional: list[str] = []
+
+
+class _RawExpected(_Raw):
+    calls: list[_RawCall]
+    match: Annotated[MatchRule, PlainValidator(_match_rule)] = MatchRule.EXACT
+
+
+class _RawSample(_Raw):
+    id: _Name
+    category: _Name = DEFAULT_CATEGORY
+    messages: Annotated[list[_RawMessage], Field(min_length=1)]
+    tools: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    tool_choice: Annotated[Any, PlainValidator(_tool_choice)] = "auto"
+    expected: _RawExpected | None = None
+    metadata: dict[str, Any] = {}
+
+
+def sample_from_json(raw: object) -> Sample:
+    """Read one raw sample.
+
+    Args:
+        raw: What a line of a suite file holds, as the JSON reader gives it.
+
+    Returns:
+        The sample, its tools compiled. Messages, tools, values and metadata are the given objects, unchanged.
+
+    Raises:
+        SampleError: The first thing that is wrong: a member missing, unknown or of a wrong type; a tool
+            schema that is none; an expected call that names no declared tool or that its schema refuses.
+    """
+    try:
+        read = _RawSample.model_validate(raw)
+    except ValidationError as error:
+        raise _sample_error(error.errors(include_url=False)[0]) from None
+    members = cast("Mapping[str, Json]", raw)
+    try:
+        tools = compile_tools(cast("list[JsonObject]", read.tools))
+    except ToolSchemaError as error:
+        raise SampleError("tools", str(error)) from None
+    _check_tool_choice(read.tool_choice, tools)
+    return Sample(
+        id=read.id,
+        category=read.category,
+        # Not read.messages: what is sent is what was written, in its order of members.
+        messages=tuple(cast("list[JsonObject]", members["messages"])),
+        tools=tools,
+        expected=None if read.expected is None else _expected(read.expected, tools),
+        tool_choice=cast("Json", read.tool_choice),
+        metadata=cast("JsonObject", read.metadata),
+    )
+
+
+def sample_to_json(sample: Sample) -> dict[str, Json]:
+    """Return the raw sample that reads as this one; defaults that say nothing are left out."""
+    raw: dict[str, Json] = {
+        "id": sample.id,
+        "category": sample.category,
+        "messages": list(sample.messages),
+        "tools": list(sample.tools.declared),
+        "tool_choice": sample.tool_choice,
+        "expected": None if sample.expected is None else _expected_to_json(sample.expected),
+    }
+    if sample.metadata:
+        raw["metadata"] = sample.metadata
+    return raw
+
+
+def _expected_to_json(expected: Expected) -> dict[str, Json]:
+    raw: dict[str, Json] = {"calls": [_call_to_json(call) for call in expected.calls]}
+    if expected.match is not MatchRule.EXACT:
+        raw["match"] = expected.match.value
+    return raw
+
+
+def _call_to_json(call: ExpectedCall) -> dict[str, Json]:
+    raw: dict[str, Json] = {"name": call.name, "arguments": dict(call.arguments)}
+    if call.optional:
+        raw["optional"] = [name for name in call.arguments if name in call.optional]
+    return raw
+
+
+def _check_tool_choice(choice: object, tools: Tools) -> None:
+    match choice:
+        case {"function": {"name": str(name)}} if name not in tools.functions:
+            raise SampleError("tool_choice.function.name", _undeclared(name, tools))
+        case _:
+            pass
+
+
+def _expected(read: _RawExpected, tools: Tools) -> Expected:
+    calls: list[ExpectedCall] = []
+    for position, raw in enumerate(read.calls):
+        field = f"expected.calls[{position}]"
+        for name in raw.optional:
+            if name not in raw.arguments:
+                raise SampleError(
+                    f"{field}.optional", f"names {shown(name)}, expected a parameter of `arguments`"
+                )
+        call = ExpectedCall(raw.name, cast("dict[str, list[Json]]", raw.arguments), frozenset(raw.optional))
+        if call.name not in tools.functions:
+            raise SampleError(f"{field}.name", _undeclared(call.name, tools))
+        _check_against_schema(call, tools, field)
+        calls.append(call)
+    return Expected(tuple(calls), read.match)
+
+
+def _check_against_schema(call: ExpectedCall, tools: Tools, field: str) -> None:
+    """Refuse an expected call that no client could dispatch: grading would call a right answer malformed."""
+    for place, choices in _variants(call, f"{field}.arguments"):
+        problems = [schema_defects(tools, call.name, choice, Span(0, 0)) for choice in choices]
+        if all(problems):
+            raise SampleError(place, f"is refused by the tool's own schema: {problems[0][0].message}")
+
+
+def _variants(call: ExpectedCall, field: str) -> Iterator[tuple[str, list[dict[str, Json]]]]:
+    """Yield each place with the argument objects of which one must fit.
+
+    First the call without its optional parameters, then each value of each parameter: with the optional ones
+    left out or with all of them, since a schema may demand one beside another, or forbid it.
+    """
+    shortest = {name: values[0] for name, values in call.arguments.items() if name not in call.optional}
+    longest = {name: values[0] for name, values in call.arguments.items()}
+    yield field, [shortest]
+    for name, values in call.arguments.items():
+        for position, value in enumerate(values):
+            place = f"{member_path(field, name)}[{position}]"
+            yield place, [{**shortest, name: value}, {**longest, name: value}]
+
+
+def _undeclared(name: str, tools: Tools) -> str:
+    return f"is {shown(name)}, expected a declared tool ({', '.join(tools.functions)})"
+
+
+def _sample_error(error: ErrorDetails) -> SampleError:
+    """Say what pydantic found in the words of this tool: what is there, and what was expected."""
+    place = ""
+    for step in error["loc"]:
+        place = f"{place}[{step}]" if isinstance(step, int) else member_path(place, step)
+    place = place.removeprefix(".")
+    came = shown(cast("Json", error["input"]))
+    match error["type"]:
+        case "missing":
+            return SampleError(place, "is missing")
+        case "extra_forbidden":
+            return SampleError(place, "is no known member")
+        case "too_short":
+            return SampleError(place, "is empty, expected at least one")
+        case "model_type":
+            return SampleError(place, f"is {came}, expected a JSON object")
+        case "value_error":
+            return SampleError(place, error["msg"].removeprefix("Value error, "))
+        case _:
+            return SampleError(place, f"is {came}, expected {error['msg'].removeprefix('Input should be ')}")

@@ -1,0 +1,136 @@
+"""Suites: where samples come from, the one order in which they are asked, and the digest that names them."""
+
+import hashlib
+import heapq
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import UserError
+from .builtin import builtin_names, read_builtin
+from .raw_sample import DEFAULT_CATEGORY, sample_from_json, sample_to_json
+from .sample import Sample
+from .suite_file import read_suite_file
+from .values import shown
+
+# At least two letters, so that a Windows drive is a path.
+_PREFIX = re.compile(r"(?P<prefix>[A-Za-z][A-Za-z0-9_-]+):(?P<name>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The samples of a run, in the order in which they are asked.
+
+    `digest` is a SHA-256 in hexadecimal over the samples, whatever their order; `specs` says where they came
+    from.
+    """
+
+    samples: tuple[Sample, ...]
+    digest: str
+    specs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteDescription:
+    """A built-in suite as `tasks list` shows it: its spec, and how many samples each category holds."""
+
+    spec: str
+    samples: int
+    categories: dict[str, int]
+
+
+def load_suites(specs: Sequence[str], *, limit: int | None = None, seed: int = 1) -> Suite:
+    """Load the samples that some specs name.
+
+    Args:
+        specs: `builtin:NAME`, or the path of a JSONL file. All ids must differ, over all specs.
+        limit: How many samples to keep, of the seeded order; None for all.
+        seed: Decides the order: ascending SHA-256 of `seed:id`. A sample keeps its place relative to the
+            others whatever suite it came from, so a smaller limit is a part of a larger one.
+
+    Returns:
+        The samples in that order, with their digest.
+
+    Raises:
+        UserError: A spec names nothing that can be loaded, a file is wrong, or two samples share an id.
+    """
+    if not specs:
+        raise UserError("no suite is named, expected at least one", tip=f"for example {_known_suites()}")
+    if limit is not None and limit < 1:
+        raise UserError(f"limit: is {limit}, expected at least 1")
+
+    def position(sample: Sample) -> tuple[str, str]:
+        return hashlib.sha256(f"{seed}:{sample.id}".encode()).hexdigest(), sample.id
+
+    found = _with_unique_ids(specs)
+    # nsmallest holds no more than `limit` compiled samples of a file that may be far larger.
+    samples = sorted(found, key=position) if limit is None else heapq.nsmallest(limit, found, key=position)
+    return Suite(tuple(samples), suite_digest(samples), tuple(specs))
+
+
+def suite_digest(samples: Iterable[Sample]) -> str:
+    """Return the SHA-256, in hexadecimal, of samples as canonical JSON lines in the order of their ids."""
+    digest = hashlib.sha256()
+    for sample in sorted(samples, key=lambda one: one.id):
+        line = json.dumps(
+            sample_to_json(sample), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+        )
+        digest.update(line.encode() + b"\n")
+    return digest.hexdigest()
+
+
+def describe_suites() -> tuple[SuiteDescription, ...]:
+    """Describe the built-in suites, for `tasks list`."""
+    described: list[SuiteDescription] = []
+    for name in builtin_names():
+        raw = read_builtin(name)
+        categories = Counter(str(one.get("category", DEFAULT_CATEGORY)) for one in raw)
+        described.append(SuiteDescription(f"builtin:{name}", len(raw), dict(sorted(categories.items()))))
+    return tuple(described)
+
+
+def _with_unique_ids(specs: Sequence[str]) -> Iterator[Sample]:
+    place_of: dict[str, str] = {}
+    for spec in specs:
+        for place, sample in _read(spec):
+            if sample.id in place_of:
+                raise UserError(
+                    f"{place}: id: is {shown(sample.id)}, which {place_of[sample.id]} has already",
+                    tip="ids must differ over all suites of a run",
+                )
+            place_of[sample.id] = place
+            yield sample
+
+
+def _read(spec: str) -> Iterator[tuple[str, Sample]]:
+    """Yield the samples of one spec, each with its place in words."""
+    path = Path(spec)
+    prefixed = _PREFIX.fullmatch(spec)
+    match prefixed and prefixed["prefix"]:
+        case "builtin":
+            yield from _read_builtin(spec)
+        case str(prefix) if not path.exists():
+            raise UserError(
+                f"tasks: {shown(spec)}: suites of the kind {prefix}: are not in this version",
+                tip=f"there are {_known_suites()}, and paths of JSONL files",
+            )
+        case _:
+            for line, sample in read_suite_file(path):
+                yield f"{path}:{line}", sample
+
+
+def _read_builtin(spec: str) -> Iterator[tuple[str, Sample]]:
+    name = spec.removeprefix("builtin:")
+    if name not in builtin_names():
+        raise UserError(
+            f"tasks: {shown(spec)}: no built-in suite has this name", tip=f"there are {_known_suites()}"
+        )
+    for number, raw in enumerate(read_builtin(name), 1):
+        yield f"{spec}, sample {number}", sample_from_json(raw)
+
+
+def _known_suites() -> str:
+    return ", ".join(f"builtin:{name}" for name in builtin_names())
