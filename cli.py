@@ -127,7 +127,9 @@ def report(
     format: Annotated[  # noqa: A002 - the option's name is the contract
         Literal["terminal", "markdown", "json"], typer.Option("--format", help="What to render.")
     ] = "terminal",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File; standard output without it.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File; standard output without it.")
+    ] = None,
 ) -> None:
     """Grade, attribute and render a run again; asks nothing."""
     summary = _judged(run)
@@ -166,7 +168,9 @@ def show(run: Run, sample_id: Annotated[str, typer.Argument(metavar="ID", help="
 
     text = render_sample(summarise(read_run(run)), sample_id)
     if text is None:
-        raise UserError(f"{run}: no sample has the id {sample_id!r}", tip=f"ids stand in {run / 'samples.jsonl'}")
+        raise UserError(
+            f"{run}: no sample has the id {sample_id!r}", tip=f"ids stand in {run / 'samples.jsonl'}"
+        )
     typer.echo(text, nl=False)
 
 
@@ -184,7 +188,9 @@ def parse(
     from .reports.parse import parse_report
 
     typer.echo(
-        parse_report(file, dialect=dialect, tools=tools, starts_in_reasoning=starts_in_reasoning, as_json=json),
+        parse_report(
+            file, dialect=dialect, tools=tools, starts_in_reasoning=starts_in_reasoning, as_json=json
+        ),
         nl=False,
     )
 
@@ -233,7 +239,7 @@ def _plan(
     if config is not None:
         if baseline or candidates or model or api_key_env:
             raise UserError(
-                "with a config file the arms stand there; expected no --baseline, --candidate, --model, --api-key-env"
+                "the config file has the arms; expected no --baseline, --candidate, --model or --api-key-env"
             )
         return read_plan(config, flags)
     if baseline is None and out is not None and (out / "run.json").exists():
@@ -242,7 +248,7 @@ def _plan(
         return build_plan(raw, source="command line")
     if baseline is None or not candidates or model is None:
         raise UserError(
-            "nothing to ask: expected a config file, or --baseline URL --candidate NAME=URL --model NAME --tasks SPEC",
+            "nothing to ask; expected a config file, or --baseline, --candidate, --model and --tasks",
             tip="`draftproof demo` needs none of them",
         )
     return plan_from_flags(

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
+from typing import cast
 
 from ..parsers.codes import DefectCode
 from ..parsers.dialect import Dialect
 from ..parsers.native import read_native
-from ..parsers.result import Defect, Parsed
+from ..parsers.result import Defect, Json, Parsed
 from ..parsers.tools import Tools
 from ..tasks.match import same_calls
 from .attempt import Attempt, ErrorType
@@ -92,7 +94,7 @@ def read_answer(
         parsed = read_native(
             attempt.content,
             attempt.reasoning,
-            attempt.tool_calls,
+            cast("Json", attempt.tool_calls),  # pydantic's name for the same JSON
             tools,
             finish_reason=attempt.finish_reason,
             completion_tokens=attempt.completion_tokens,
@@ -115,7 +117,7 @@ def settle_endings(answers: Mapping[int, Answer]) -> dict[int, Answer]:
     """
     settled = dict(answers)
     budgets = sorted(answers)
-    for budget, larger in zip(budgets, budgets[1:], strict=False):
+    for budget, larger in pairwise(budgets):
         here, there = answers[budget], answers[larger]
         if here.is_below_budget and there.is_below_budget and _same_length(here.attempt, there.attempt):
             settled[budget] = replace(here, ending=Ending.CUT_SERVER)
@@ -167,7 +169,7 @@ def _ending(attempt: Attempt, parsed: Parsed, context: int | None) -> Ending:
 
 
 def _is_complete(attempt: Attempt, parsed: Parsed) -> bool:
-    """Could this text, stopping exactly at the limit, be a whole answer? Native text has lost the evidence."""
+    """Could this text, stopping exactly at the limit, be whole? In native mode the evidence is lost."""
     return attempt.mode is not Mode.NATIVE and bool(parsed.calls) and not parsed.open
 
 

@@ -19,8 +19,8 @@ from .server import Speculating
 class ArmSummary:
     """Counts over the samples of one arm at the first budget.
 
-    `finish_reasons` counts what was received (`"null"` for null). `failed` brought no answer; `void` could not
-    be judged (the failed among them). Draft figures are None where the server does not show them.
+    `finish_reasons` counts what was received (`"null"` for null). `failed` brought no answer; `void` could
+    not be judged (the failed among them). Draft figures are None where the server does not show them.
     `tokens_per_second` is the median over requests, by the client's clock, and only for arms asked in turn.
     """
 

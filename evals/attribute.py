@@ -37,9 +37,7 @@ class Judgement:
     is_also_cut: bool = False
 
 
-def attribute(
-    graded: Iterable[GradedSample], *, baseline: str, candidate: str
-) -> list[Finding]:
+def attribute(graded: Iterable[GradedSample], *, baseline: str, candidate: str) -> list[Finding]:
     """Pair two arms, sample by sample."""
     return [_finding(sample, baseline, candidate) for sample in graded]
 
@@ -103,7 +101,7 @@ def _void_code(pair: tuple[Grade, Grade]) -> str | None:
 
 
 def _wants_more(grade: Grade) -> bool:
-    """True for what a larger budget is asked for: a cut, and a server's parse failure, as which a cut can surface."""
+    """True for a cut, and for a server's parse failure, as which a cut can surface."""
     return grade.verdict is Verdict.TRUNCATED or (grade.answer is not None and grade.answer.is_server_failure)
 
 
@@ -124,9 +122,7 @@ def _transition(left: Grade, right: Grade, at_cap: tuple[Grade, Grade]) -> Trans
             return Transition.BOTH_FAIL
 
 
-def _cause(
-    wrong: Grade, at_cap: Grade, is_context_limited: bool
-) -> tuple[Cause, str, Blame | None, bool]:
+def _cause(wrong: Grade, at_cap: Grade, is_context_limited: bool) -> tuple[Cause, str, Blame | None, bool]:
     """Cause, code, blame, and whether the blamed text was also cut; the first rule that fits."""
     early = at_cap.blame if at_cap.verdict is Verdict.TRUNCATED else None
     if early is not None and early.code != DifferenceCode.OVERRUN:

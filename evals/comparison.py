@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from .finding import Cause, Finding, Transition
 from .grade import Fault
 
+
 @dataclass(frozen=True, slots=True)
 class CauseCounts:
     """Regressions, or fixes, by cause; `syntax` and `contract` are the two classes of `malformed`."""

@@ -1,4 +1,4 @@
-"""The demo: real llama.cpp servers on this machine, without speculation, with n-gram, and with a draft model."""
+"""The demo: real llama.cpp servers on this machine: no speculation, n-gram, a draft model."""
 
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -71,7 +71,9 @@ class Endpoint:
         import openai
 
         try:
-            return await self._client.get(url, cast_to=str, options={"timeout": min(15.0, self._settings.timeout)})
+            return await self._client.get(
+                url, cast_to=str, options={"timeout": min(15.0, self._settings.timeout)}
+            )
         except openai.APIStatusError as error:
             if error.status_code in (401, 403) and not url.startswith("http"):
                 raise UserError(
@@ -138,7 +140,9 @@ class Endpoint:
         import tenacity
 
         retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, SendError) and error.is_retried),
+            retry=tenacity.retry_if_exception(
+                lambda error: isinstance(error, SendError) and error.is_retried
+            ),
             wait=_wait,
             stop=_stop(self._settings.retries, self._settings.retry_seconds),
             reraise=True,

@@ -31,8 +31,8 @@ class Cause(StrEnum):
 class Finding:
     """A line of `findings.jsonl`.
 
-    `budgets` are all that were asked, ascending; `judged_budget` is the one whose grades decide. `fault` keeps
-    the classes of `malformed` apart. `reproduced` counts (repeats that showed the same, repeats made).
+    `budgets` are all that were asked, ascending; `judged_budget` is the one whose grades decide. `fault`
+    keeps the classes of `malformed` apart. `reproduced` counts (repeats that showed the same, repeats made).
     `is_…_failure` says that this arm's endpoint brought no answer at the judged budget.
     """
 

@@ -14,7 +14,7 @@ from .statistics import failure_rates_differ, mcnemar_midp, samples_to_decide, t
 class Decision(StrEnum):
     """What the gate says of a candidate, and overall."""
 
-    PASS = "pass"  # noqa: S105 - a decision, not a password
+    PASS = "pass"
     REGRESSION = "regression"
     INCONCLUSIVE = "inconclusive"
     VOID = "void"
@@ -29,9 +29,9 @@ class Decision(StrEnum):
 class Ruling:
     """A decision with its figures.
 
-    `net_rate` is (regressions − fixes) / informative pairs, and `interval` Tango's two-sided score interval of it
-    at confidence 1 − 2·alpha, so that its upper bound is the one-sided bound that a pass needs. Both are None
-    where no pair was informative. `mcnemar_p` is the one-sided mid-p.
+    `net_rate` is (regressions − fixes) / informative pairs, and `interval` Tango's two-sided score interval
+    of it at confidence 1 − 2·alpha, so that its upper bound is the one-sided bound that a pass needs. Both
+    are None where no pair was informative. `mcnemar_p` is the one-sided mid-p.
     """
 
     decision: Decision
@@ -74,22 +74,26 @@ def decide(
         return Ruling(decision, tuple(reasons), net_rate, interval, midp)
 
     voids = [
-        *([] if is_complete else ["the run is incomplete: some requests have no answer yet; run it again to go on"]),
+        *(
+            []
+            if is_complete
+            else ["the run is incomplete: some requests have no answer yet; run it again to go on"]
+        ),
         *_void_reasons(comparison, baseline, candidate, gate, dialect),
     ]
     if voids or net_rate is None or interval is None or midp is None:
         return rule(Decision.VOID, voids or ["no pair could be compared in which one arm was right"])
     is_self_repeating = is_unlabelled and comparison.control is not None and not comparison.control.churn
-    if alarms := _alarms(comparison, baseline, candidate, gate, net_rate, midp, is_unlabelled=is_self_repeating):
+    if alarms := _alarms(
+        comparison, baseline, candidate, gate, net_rate, midp, is_unlabelled=is_self_repeating
+    ):
         return rule(Decision.REGRESSION, alarms)
     if is_self_repeating:
-        return rule(
-            Decision.INCONCLUSIVE,
-            [
-                f"changed: {worse} of {pairs} answers differ from the baseline's; nobody labelled these samples and "
-                "the baseline repeats itself exactly, so better or worse cannot be told"
-            ],
+        changed = (
+            f"changed: {worse} of {pairs} answers differ from the baseline's; nobody labelled these samples and "
+            "the baseline repeats itself exactly, so better or worse cannot be told"
         )
+        return rule(Decision.INCONCLUSIVE, [changed])
     blocks = _blocks(comparison, gate, worse, better)
     if not blocks:
         upper = _upper_with_failures(comparison, gate, worse, better)
@@ -128,8 +132,9 @@ def _void_reasons(
     graded = baseline.attempts - baseline.void
     if graded and baseline.passed / graded < gate.min_baseline:
         reasons.append(
-            f"the baseline is right on {baseline.passed} of {graded} ({baseline.passed / graded:.0%}, [gate] min_baseline "
-            f"{gate.min_baseline:.0%}): is {dialect!r} this model's dialect, and does the suite suit the model?"
+            f"the baseline is right on {baseline.passed} of {graded} ({baseline.passed / graded:.0%}, [gate] "
+            f"min_baseline {gate.min_baseline:.0%}): is {dialect!r} this model's dialect, and does the suite "
+            "suit the model?"
         )
     if not comparison.compared:
         reasons.append("nothing could be compared: every pair is void")
@@ -145,7 +150,9 @@ def _not_speculating(candidate: ArmSummary, gate: GateSection) -> str | None:
         return f"{candidate.name} does not speculate: its server shows speculation off"
     if candidate.draft_tokens is None and candidate.speculating is Speculating.UNKNOWN:
         if gate.require_speculation is True:
-            return f"{candidate.name}: whether it speculates cannot be seen ([gate] require_speculation = true)"
+            return (
+                f"{candidate.name}: whether it speculates cannot be seen ([gate] require_speculation = true)"
+            )
         return None
     return None
 
@@ -187,15 +194,15 @@ def _blocks(comparison: Comparison, gate: GateSection, worse: int, better: int) 
     blocks: list[str] = []
     upper = _upper_with_failures(comparison, gate, worse, better)
     if upper > gate.margin:
-        needed = samples_to_decide(worse, better, comparison.informative, margin=gate.margin, alpha=gate.alpha)
+        needed = samples_to_decide(
+            worse, better, comparison.informative, margin=gate.margin, alpha=gate.alpha
+        )
         how_many = (
             "no number of samples would decide at this rate"
             if needed is None
             else f"about {needed} pairs would decide at this rate of change ({comparison.informative} so far)"
         )
-        blocks.append(
-            f"the net rate could be as high as {upper:+.1%} (margin {gate.margin:.1%}); {how_many}"
-        )
+        blocks.append(f"the net rate could be as high as {upper:+.1%} (margin {gate.margin:.1%}); {how_many}")
     if comparison.reproduced_syntax > gate.max_malformed:
         blocks.append(
             f"{comparison.reproduced_syntax} new outputs of broken syntax ([gate] max_malformed "

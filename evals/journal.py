@@ -101,7 +101,9 @@ def write_json(path: Path, value: JsonValue) -> None:
 
 def write_json_lines(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     """Write a JSON-lines file whole, or not at all."""
-    write_text(path, "".join(json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n" for row in rows))
+    write_text(
+        path, "".join(json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n" for row in rows)
+    )
 
 
 def write_text(path: Path, text: str) -> None:

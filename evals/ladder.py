@@ -123,7 +123,9 @@ def _grade_sample(record: Record, sample: Sample, dialect: Dialect) -> GradedSam
         len(asked_budgets(record, sample)) <= record.plan.run.doublings
         and next_budget(record, sample, top) is None
     )
-    return GradedSample(sample, {n: _sorted(g) for n, g in arms.items()}, _sorted(control), confirms, is_limited)
+    return GradedSample(
+        sample, {n: _sorted(g) for n, g in arms.items()}, _sorted(control), confirms, is_limited
+    )
 
 
 def _answers(

@@ -1,4 +1,4 @@
-"""Does the tail of a text repeat itself? A model that loops never stops by itself; a larger cap is no cure."""
+"""Does the tail of a text repeat itself? A model that loops never stops; a larger cap is no cure."""
 
 MAX_PERIOD = 200  # characters
 MIN_REPEATS = 4

@@ -6,10 +6,18 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ..errors import UserError
 from ..parsers.dialects import DIALECTS
@@ -18,8 +26,10 @@ ARM_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 # The plan sets these for every arm alike; an extra_body that changed one would compare unlike things.
 RESERVED_FIELDS = frozenset(
-    ("model", "messages", "prompt", "tools", "tool_choice", "max_tokens", "max_completion_tokens")
-    + ("temperature", "top_p", "seed", "stream", "stream_options", "n")
+    (
+        *("model", "messages", "prompt", "tools", "tool_choice", "max_tokens", "max_completion_tokens"),
+        *("temperature", "top_p", "seed", "stream", "stream_options", "n"),
+    )
 )
 
 
@@ -39,22 +49,22 @@ class RunSection(_Section):
 
     # Containers and enums are the places where TOML has no type of its own: read leniently, checked fully.
     tasks: tuple[str, ...] = Field(min_length=1, strict=False)
-    mode: Mode = Field(Mode.PROMPTED, strict=False)
+    mode: Mode = Field(default=Mode.PROMPTED, strict=False)
     dialect: str = "hermes"
-    max_tokens: int = Field(1024, ge=1)
-    doublings: int = Field(1, ge=0, le=8)
-    temperature: float = Field(0.0, ge=0, le=2, allow_inf_nan=False)
-    top_p: float = Field(1.0, gt=0, le=1)
-    seed: int = Field(1, ge=0)
+    max_tokens: int = Field(default=1024, ge=1)
+    doublings: int = Field(default=1, ge=0, le=8)
+    temperature: float = Field(default=0.0, ge=0, le=2, allow_inf_nan=False)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    seed: int = Field(default=1, ge=0)
     stream: Literal[False] = False
-    concurrency: int = Field(8, ge=1, le=4096)
+    concurrency: int = Field(default=8, ge=1, le=4096)
     in_turn: bool = False
-    timeout: float = Field(600, gt=0, allow_inf_nan=False)
-    retries: int = Field(5, ge=0, le=100)
-    retry_seconds: float = Field(60, ge=0, allow_inf_nan=False)
+    timeout: float = Field(default=600, gt=0, allow_inf_nan=False)
+    retries: int = Field(default=5, ge=0, le=100)
+    retry_seconds: float = Field(default=60, ge=0, allow_inf_nan=False)
     control: bool = True
-    confirm: int = Field(2, ge=0, le=20)
-    limit: int | None = Field(None, ge=1)
+    confirm: int = Field(default=2, ge=0, le=20)
+    limit: int | None = Field(default=None, ge=1)
     starts_in_reasoning: bool | Literal["auto"] = "auto"
 
     @field_validator("dialect")
@@ -64,10 +74,6 @@ class RunSection(_Section):
             msg = f"expected one of {', '.join(DIALECTS)}"
             raise ValueError(msg)
         return value
-
-    def budgets(self) -> tuple[int, ...]:
-        """Token budgets of the first attempt and each doubling, ascending, before any clamp."""
-        return tuple(self.max_tokens << doubling for doubling in range(self.doublings + 1))
 
 
 class Arm(_Section):
@@ -117,11 +123,11 @@ class Arm(_Section):
 class GateSection(_Section):
     """`[gate]`: how much worse is still no worse, and what makes a comparison void."""
 
-    margin: float = Field(0.03, gt=0, lt=1)
-    alpha: float = Field(0.05, gt=0, lt=0.5)
-    max_malformed: int = Field(0, ge=0)
-    min_baseline: float = Field(0.3, ge=0, le=1)
-    max_failed: float = Field(0.05, ge=0, le=1)
+    margin: float = Field(default=0.03, gt=0, lt=1)
+    alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    max_malformed: int = Field(default=0, ge=0)
+    min_baseline: float = Field(default=0.3, ge=0, le=1)
+    max_failed: float = Field(default=0.05, ge=0, le=1)
     cap: Literal["report", "fail"] = "report"
     require_speculation: Literal["auto"] | bool = "auto"
 
@@ -130,17 +136,20 @@ class Plan(_Section):
     """Everything a run needs to know, checked."""
 
     run: RunSection
-    arms: Annotated[tuple[Arm, ...], Field(min_length=2, strict=False)]
+    arms: tuple[Arm, ...] = Field(strict=False)
     gate: GateSection = GateSection()
 
     @model_validator(mode="after")
     def _arms_apart(self) -> "Plan":
+        if len(self.arms) < 2:
+            msg = f"arms: expected a baseline and one candidate or more, found {len(self.arms)}"
+            raise ValueError(msg)
         names = [arm.name.casefold() for arm in self.arms]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             msg = f"arms: {twice[0]!r} is named twice; expected names that differ, upper and lower case alike"
             raise ValueError(msg)
         if not any(self._is_baseline(arm) for arm in self.arms):
-            msg = "arms: expected one with baseline = true (or named \"baseline\"), found none"
+            msg = 'arms: expected one with baseline = true (or named "baseline"), found none'
             raise ValueError(msg)
         if (count := sum(arm.baseline for arm in self.arms)) > 1:
             msg = f"arms: expected one with baseline = true, found {count}"
@@ -215,10 +224,10 @@ def build_gate(raw: Mapping[str, object]) -> GateSection:
 
 
 def _plan_error(error: ValidationError, source: str) -> UserError:
-    problems = [
-        f"{source}: {_key(item['loc'])}{_expectation(item['type'], item['msg'], item['loc'], item.get('input'))}"
-        for item in error.errors(include_url=False)
-    ]
+    problems: list[str] = []
+    for item in error.errors(include_url=False):
+        expected = _expectation(item["type"], item["msg"], item["loc"], item["input"])
+        problems.append(f"{source}: {_key(item['loc'])}{expected}")
     return UserError("\n".join(problems))
 
 
@@ -248,12 +257,19 @@ def _expectation(kind: str, message: str, location: Sequence[int | str], given: 
 
 
 def _keys_at(location: Sequence[int | str]) -> list[str]:
-    model = {"run": RunSection, "arms": Arm, "gate": GateSection}.get(str(location[0]) if location else "", Plan)
+    model = {"run": RunSection, "arms": Arm, "gate": GateSection}.get(
+        str(location[0]) if location else "", Plan
+    )
     return list(model.model_fields)
 
 
 def plan_from_flags(
-    *, baseline: str, candidates: Sequence[str], model: str, api_key_env: str | None, run: Mapping[str, object]
+    *,
+    baseline: str,
+    candidates: Sequence[str],
+    model: str,
+    api_key_env: str | None,
+    run: Mapping[str, object],
 ) -> Plan:
     """A plan from `--baseline URL --candidate NAME=URL …`; `run` holds the `[run]` keys given as flags.
 
@@ -267,6 +283,8 @@ def plan_from_flags(
     for candidate in candidates:
         name, equals, url = candidate.partition("=")
         if not equals:
-            raise UserError(f"--candidate {candidate}: expected NAME=URL, such as ngram=http://127.0.0.1:8001/v1")
+            raise UserError(
+                f"--candidate {candidate}: expected NAME=URL, such as ngram=http://127.0.0.1:8001/v1"
+            )
         arms.append({"name": name, "base_url": url, "model": model, **key})
     return build_plan({"run": dict(run), "arms": arms}, source="command line")

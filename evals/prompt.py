@@ -59,7 +59,9 @@ def prompted_messages(
                 calls = _calls_of(message, names)
                 text = _text(message.get("content"))
                 written = dialect.render_calls(calls) if calls else ""
-                turns.append({"role": "assistant", "content": "\n".join(part for part in (text, written) if part)})
+                turns.append(
+                    {"role": "assistant", "content": "\n".join(part for part in (text, written) if part)}
+                )
             case "tool":
                 name = _text(message.get("name")) or names.get(_text(message.get("tool_call_id")), "")
                 result = dialect.render_result(name, _text(message.get("content")))

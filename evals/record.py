@@ -11,15 +11,14 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from .. import __version__
 from ..errors import UserError
 from ..parsers.result import Json
+from ..tasks.raw_sample import sample_to_json
 from ..tasks.sample import Sample
 from ..tasks.suite import Suite
-from ..tasks.raw_sample import sample_to_json
 from ..tasks.suite_file import read_suite_file
 from .attempt import Attempt, Key, Stage, read_attempt
 from .journal import FORMAT, write_json, write_json_lines
 from .plan import Plan
 from .server import ServerFacts
-
 
 # What may stand in a directory before a run starts there: the lock, and logs of servers we started.
 OWN_NAMES = frozenset(("run.lock", "servers"))
@@ -41,7 +40,9 @@ class Record:
     attempts: Mapping[Key, Attempt]
     damaged: tuple[str, ...] = ()
 
-    def attempt(self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1) -> Attempt | None:
+    def attempt(
+        self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1
+    ) -> Attempt | None:
         """The attempt of that key, or None where it was never made."""
         run = self.plan.run
         return self.attempts.get(Key(sample_id, arm, run.mode, run.stream, stage, max_tokens, number))
@@ -100,7 +101,9 @@ def create_run(directory: Path, plan: Plan, suite: Suite) -> None:
 def save_facts(directory: Path, facts: Mapping[str, ServerFacts]) -> None:
     """Add what servers said of themselves to `run.json`."""
     before = read_run_file(directory)
-    write_json(directory / "run.json", RunFile(before.plan, before.digest, {**before.facts, **facts}).to_json())
+    write_json(
+        directory / "run.json", RunFile(before.plan, before.digest, {**before.facts, **facts}).to_json()
+    )
 
 
 def read_run_file(directory: Path) -> RunFile:
@@ -182,7 +185,9 @@ def _difference(before: RunFile, plan: Plan, digest: str) -> str | None:
     for key in old | new:
         if old.get(key) != new.get(key):
             return f"{key} ({old.get(key, 'absent')!r} there, {new.get(key, 'absent')!r} here)"
-    return None if before.digest == digest else "suite (its samples differ: tasks, limit or a task file changed)"
+    return (
+        None if before.digest == digest else "suite (its samples differ: tasks, limit or a task file changed)"
+    )
 
 
 def _fixed(plan: Plan) -> dict[str, JsonValue]:

@@ -49,7 +49,9 @@ def _doubled_rounds(record: Record) -> Iterator[list[Ask]]:
     for _ in range(plan.run.doublings):
         asks: list[Ask] = []
         for sample in record.samples:
-            if (budget := budgets.pop(sample.id, None)) is None or not _is_cut_somewhere(record, sample, budget):
+            if (budget := budgets.pop(sample.id, None)) is None or not _is_cut_somewhere(
+                record, sample, budget
+            ):
                 continue
             if (larger := next_budget(record, sample, budget)) is None:
                 continue

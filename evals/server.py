@@ -102,7 +102,11 @@ async def _llama_cpp(endpoint: Endpoint, root: str, names: tuple[str, ...]) -> S
 
 def _slots_speculating(text: str | None) -> Speculating:
     slots = _json(text)
-    flags = [slot.get("speculative") for slot in slots if isinstance(slot, Mapping)] if isinstance(slots, list) else []
+    flags = (
+        [slot.get("speculative") for slot in slots if isinstance(slot, Mapping)]
+        if isinstance(slots, list)
+        else []
+    )
     if not flags or not all(isinstance(flag, bool) for flag in flags):
         return Speculating.UNKNOWN
     return Speculating.ON if any(flags) else Speculating.OFF

@@ -116,7 +116,7 @@ def failure_rates_differ(
         [candidate_failed, candidate_asked - candidate_failed],
         [baseline_failed, baseline_asked - baseline_failed],
     ]
-    return float(fisher_exact(table, alternative="greater").pvalue)  # pyright: ignore
+    return float(fisher_exact(table, alternative="greater").pvalue)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownArgumentType]
 
 
 def samples_to_decide(

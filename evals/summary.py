@@ -84,16 +84,15 @@ def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
                 is_unlabelled=all(sample.expected is None for sample in record.samples),
             )
         )
-    return Summary(record, settings, graded, tuple(arms.values()), tuple(comparisons), tuple(rulings), complete)
+    return Summary(
+        record, settings, graded, tuple(arms.values()), tuple(comparisons), tuple(rulings), complete
+    )
 
 
 def needed_max_tokens(graded: Sequence[GradedSample], arms: Sequence[Arm]) -> int | None:
     """The most tokens of any answer that was cut at first and finished later, in these arms."""
     needed = [
-        tokens
-        for one in graded
-        for arm in arms
-        if (tokens := _tokens_after_cut(one, arm.name)) is not None
+        tokens for one in graded for arm in arms if (tokens := _tokens_after_cut(one, arm.name)) is not None
     ]
     return max(needed, default=None)
 

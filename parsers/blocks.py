@@ -19,6 +19,8 @@ _WHITESPACE = re.compile(r"[ \t\n\r]*+")
 _QUOTATION_MARKS = frozenset("`\"'")
 # An opening tag that never became one: not closed, with attributes, or closed in itself.
 _BROKEN_TAG = re.compile(r"<tool_call(?:\s*+\{|\s++[A-Za-z_]\w*+=|\s*+/>|\s++>)")
+# Without one of these there is no markup and no JSON object: most prose is read no further.
+_SUSPECT = re.compile(r"[<\[{]")
 _FENCE = re.compile(r"```[\w-]*+\s*+\[?\s*+\Z")
 _FENCE_LENGTH = 32
 
@@ -44,7 +46,8 @@ class BlockReader(ABC):
         self._tags = [
             found.span()
             for found in _tag_pattern(opening, closing).finditer(self._text)
-            if not self._is_talk(*found.span())
+            if self._text[found.start() - 1 : found.start()] not in _QUOTATION_MARKS
+            or not self._is_talk(*found.span())
         ]
         self._starts = [start for start, _ in self._tags]
         self._tail = _unfinished_tag(self._text, opening, closing)
@@ -60,7 +63,7 @@ class BlockReader(ABC):
                 position = block_end = self._block(start, end)
                 continue
             self._content(position, start, before_close=True)
-            if self._owed > 0 and self._skip(block_end) == start:
+            if self._owed > 0 and position == block_end and self._skip(position) == start:
                 self._owed -= 1
                 block_end = end
             else:
@@ -122,7 +125,11 @@ class BlockReader(ABC):
     def _content(self, start: int, end: int, *, before_close: bool = False) -> None:
         """Keep text outside blocks, and look in it for calls that no block holds."""
         text, out = self._text, self._out
+        if start == end:
+            return
         out.add_content(start, end)
+        if _SUSPECT.search(text, start, end) is None:
+            return
         foreign = foreign_markup(text, self._family, start, end)
         if foreign is not None:
             message = f"{self._shown(foreign)} belongs to another dialect"
@@ -166,11 +173,8 @@ class BlockReader(ABC):
         return start + len(self._text[start:stop].rstrip(" \t\n\r"))
 
     def _is_talk(self, start: int, end: int) -> bool:
-        return (
-            start > 0
-            and self._text[start - 1] in _QUOTATION_MARKS
-            and self._text.startswith(self._text[start - 1], end)
-        )
+        before = self._text[max(0, start - 1) : start]
+        return before in _QUOTATION_MARKS and self._text.startswith(before, end)
 
 
 def _unfinished_tag(text: str, opening: str, closing: str) -> int:

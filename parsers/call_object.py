@@ -9,7 +9,7 @@ from .arguments import arguments_defect
 from .codes import DefectCode
 from .json_path import shorten
 from .json_scanner import Member, decode_located
-from .names import name_defect
+from .names import is_callable_name, name_defect
 from .result import Defect, Json, JsonObject, Span
 from .tools import Tools
 
@@ -26,10 +26,7 @@ def read_call(value: Json, tools: Tools | None) -> tuple[str, JsonObject] | None
     name, arguments = value.get("name"), value.get("arguments")
     if len(value) != len(_MEMBERS) or not isinstance(name, str) or not isinstance(arguments, Mapping):
         return None
-    defect = name_defect(name, tools, Span(0, 0))
-    if defect is not None and defect.code is not DefectCode.UNDECLARED_FUNCTION:
-        return None
-    return name, arguments
+    return (name, arguments) if is_callable_name(name, tools) else None
 
 
 def object_defects(members: Sequence[Member], tools: Tools | None, place: Span | None) -> list[Defect]:

@@ -57,7 +57,7 @@ class DefectCode(StrEnum):
 class NoteCode(StrEnum):
     """Spellings that the grammar or the chat template tolerates, and finger-prints worth a look."""
 
-    TOKEN_DUPLICATION = "token_duplication"  # noqa: S105 - a code, no password
+    TOKEN_DUPLICATION = "token_duplication"
     PYTHON_SPELLING = "python_spelling"
     INTEGER_AS_FLOAT = "integer_as_float"
     MISSING_NEWLINE = "missing_newline"

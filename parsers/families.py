@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from .call_object import read_call
 from .json_scanner import Decoded, JsonFault, decode_located
-from .names import NAME
+from .names import NAME, is_callable_name
 from .reasoning import CALL_MARKUP
 from .result import Json, JsonObject, Span
 from .tools import Tools
@@ -61,7 +60,7 @@ def leaked_markup(text: str, start: int = 0) -> Span | None:
     """Return the first tag of any family, opening or closing, that is no talk; None if there is none."""
     for found in _LEAK.finditer(text, start):
         before = text[found.start() - 1] if found.start() > 0 else ""
-        if before not in _QUOTATION_MARKS or not before:
+        if before not in _QUOTATION_MARKS:
             return Span(*found.span())
     return None
 
@@ -115,7 +114,7 @@ def is_call(value: JsonObject, tools: Tools | None) -> bool:
         is_object = isinstance(arguments, Mapping) or (
             isinstance(arguments, str) and arguments.startswith("{")
         )
-        return is_object and read_call({"name": name, "arguments": {}}, tools) is not None
+        return is_object and is_callable_name(name, tools)
     parameters = value.get("parameters")
     if not isinstance(parameters, Mapping) or "properties" in parameters:
         return False

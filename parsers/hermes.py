@@ -73,14 +73,15 @@ class _Reader(BlockReader):
         call = read_call(read.value, out.tools) if not read.duplicates else None
         if call is None:
             self._judge_members(position, read)
-        else:
+        elif out.tools is not None:
             out.judge_contract(*call, partial(member_span, text, position))
         after = self._skip(read.end)
         if text.startswith(CLOSE, after):
             end = after + len(CLOSE)
             if call is not None:
                 out.add_call(*call, Span(start, end))
-                self._judge_framing(Span(body, position), Span(read.end, after))
+                if not self._framing_noted:
+                    self._judge_framing(Span(body, position), Span(read.end, after))
             return end
         if after == self._tail:
             return self._end_open(start, body)
@@ -180,12 +181,12 @@ class _Reader(BlockReader):
 
     def _judge_framing(self, before: Span, after: Span) -> None:
         """Note once that the newlines of the template are missing: some servers want them."""
-        is_framed = all("\n" in self._text[start:end] for start, end in (before, after))
-        if not is_framed and not self._framing_noted:
-            self._framing_noted = True
-            place = before if "\n" not in self._text[before.start : before.end] else after
-            message = "the template writes a newline between the tag and the object"
-            self._out.add_note(NoteCode.MISSING_NEWLINE, message, *place)
+        for start, end in (before, after):
+            if "\n" not in self._text[start:end]:
+                self._framing_noted = True
+                message = "the template writes a newline between the tag and the object"
+                self._out.add_note(NoteCode.MISSING_NEWLINE, message, start, end)
+                return
 
 
 def _render_calls(calls: Sequence[tuple[str, JsonObject]]) -> str:

@@ -16,6 +16,11 @@ _MARKUP = re.compile(r"</?[A-Za-z_|\uff5c]|<\||\|>|\[TOOL_CALLS\]|\[ARGS\]|_call
 _SHOWN_NAMES = 5
 
 
+def is_callable_name(name: str, tools: Tools | None) -> bool:
+    """Return True if a call of this name can be listed: it is declared, or has the form of a name."""
+    return (tools is not None and name in tools.functions) or NAME.fullmatch(name) is not None
+
+
 def name_defect(name: str, tools: Tools | None, span: Span) -> Defect | None:
     """Judge a name.
 

@@ -29,7 +29,7 @@ from .tools import Tools
 # to five characters a token, and the densest scripts about one.
 LOST_OUTPUT_TOKENS = 32
 LOST_OUTPUT_CHARACTERS_PER_TOKEN = 0.5
-_CUT = "length"
+_CUT = frozenset({"length", "max_tokens"})
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ def read_native(
     Returns:
         The calls, with defects in the order content, reasoning, calls. A call's span covers its arguments.
     """
-    found = _Findings(tools, dialect, is_cut=finish_reason == _CUT)
+    found = _Findings(tools, dialect, is_cut=finish_reason in _CUT)
     _judge_content(content or "", found)
     _judge_reasoning(reasoning or "", found)
     count = _read_calls(tool_calls, found)

@@ -10,12 +10,15 @@ grammar refuses (see `_decode_quickly`), and, where that declines, by the one th
 """
 
 import json
-import math
 import re
 
-from .json_scanner import MAX_DEPTH, MAX_NUMBER_LENGTH, Decoded, JsonError, decode_located
+from .json_scanner import MAX_DEPTH, Decoded, JsonError, decode_located
 from .result import Json
 
+# Numbers that may be infinite, or too long: a large exponent, or a long row of digits.
+_HUGE_EXPONENT = re.compile(r"[eE]\+?[0-9]{3}")
+_LONG_NUMBER = re.compile(r"[0-9]{300}")
+_LONG_NUMBER_LENGTH = 300
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -48,32 +51,46 @@ def _unique_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return members
 
 
-def _finite_float(literal: str) -> float:
-    number = float(literal)
-    if len(literal.removeprefix("-")) > MAX_NUMBER_LENGTH or math.isinf(number):
-        raise _DeclinedError(literal)
-    return number
-
-
-_QUICK = json.JSONDecoder(
-    object_pairs_hook=_unique_members, parse_constant=_refuse_constant, parse_float=_finite_float
-)
+_QUICK = json.JSONDecoder(object_pairs_hook=_unique_members, parse_constant=_refuse_constant)
 
 
 def _decode_quickly(text: str, start: int, end: int) -> Decoded | None:
     """Decode an object or array with the C scanner, or return None where that is not exactly as strict.
 
-    It is laxer in four things. Duplicate keys, constants and infinite floats are refused by hooks; surrogate
-    escapes and deep nesting are looked for before. Numbers end where an object or array goes on, so a slice
-    that ends too early can only fail.
+    It is laxer in four things. Hooks refuse duplicate keys and constants; surrogate escapes and numbers that
+    may be infinite or too long are looked for before, and deep nesting after. Numbers end where an object or
+    array goes on, so a slice that ends too early can only fail.
     """
     piece = text[start:end]
     if piece[:1] not in {"{", "["} or ("\\u" in piece and _SURROGATE.search(piece)):
         return None
-    if piece.count("{") + piece.count("[") > MAX_DEPTH:
+    if _HUGE_EXPONENT.search(piece):
+        return None
+    if len(piece) >= _LONG_NUMBER_LENGTH and _LONG_NUMBER.search(piece):
         return None
     try:
         value, length = _QUICK.raw_decode(piece)
     except (ValueError, RecursionError):
         return None
+    if piece.count("{") + piece.count("[") > MAX_DEPTH and _is_too_deep(value):
+        return None
     return Decoded(value, start + length)
+
+
+def _is_too_deep(value: Json) -> bool:
+    """Return True if containers are nested more than `MAX_DEPTH` levels deep."""
+    level: list[Json] = [value]
+    for _ in range(MAX_DEPTH):
+        children = (
+            child
+            for container in level
+            for child in (container.values() if isinstance(container, dict) else _items(container))
+        )
+        level = [child for child in children if isinstance(child, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []

@@ -60,7 +60,7 @@ class Transcript:
             locate: Says where the value of "name" or "arguments" stands; asked only if there is something
                 to say.
         """
-        if self.tools is None:
+        if self.tools is None:  # nothing was declared that could be broken
             return
         nowhere = Span(0, 0)
         if name not in self.tools.functions:

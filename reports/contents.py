@@ -58,8 +58,8 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
     return Contents(
         title=f"draftproof: {summary.record.directory.name}",
         asked=(
-            f"{len(summary.record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, dialect {run.dialect}, "
-            f"max_tokens {run.max_tokens}, {run.doublings} doubling{'' if run.doublings == 1 else 's'}, "
+            f"{len(summary.record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
+            f"dialect {run.dialect}, max_tokens {run.max_tokens}, doublings {run.doublings}, "
             f"temperature {run.temperature:g}, seed {run.seed}"
         ),
         decision=summary.decision,
@@ -93,7 +93,19 @@ def _arms(arms: Sequence[ArmSummary]) -> Table:
         )
         for arm in arms
     )
-    header = ("arm", "n", "pass", "fail", "cut", "void", "finish_reason", "spec.", "drafted", "accepted", "tok/s")
+    header = (
+        "arm",
+        "n",
+        "pass",
+        "fail",
+        "cut",
+        "void",
+        "finish_reason",
+        "spec.",
+        "drafted",
+        "accepted",
+        "tok/s",
+    )
     return Table("First answers, by arm", header, rows, frozenset((1, 2, 3, 4, 5, 8, 9, 10)))
 
 

@@ -11,7 +11,9 @@ from ..parsers.tools import Tools, ToolSchemaError, compile_tools
 from .defects import render_parsed
 
 
-def parse_report(file: Path, *, dialect: str, tools: Path | None, starts_in_reasoning: bool, as_json: bool) -> str:
+def parse_report(
+    file: Path, *, dialect: str, tools: Path | None, starts_in_reasoning: bool, as_json: bool
+) -> str:
     """Read a text and say what is in it.
 
     Args:
@@ -60,14 +62,16 @@ def to_json(parsed: Parsed) -> dict[str, object]:
     """The contract of `parse --json`."""
     return {
         "calls": [
-            {"name": call.name, "arguments": call.arguments, "span": _span(call.span)} for call in parsed.calls
+            {"name": call.name, "arguments": call.arguments, "span": _span(call.span)}
+            for call in parsed.calls
         ],
         "defects": [
             {"code": defect.code.value, "message": defect.message, "span": _span(defect.span)}
             for defect in parsed.defects
         ],
         "notes": [
-            {"code": note.code.value, "message": note.message, "span": _span(note.span)} for note in parsed.notes
+            {"code": note.code.value, "message": note.message, "span": _span(note.span)}
+            for note in parsed.notes
         ],
         "content": parsed.content,
         "reasoning": parsed.reasoning,

@@ -148,7 +148,9 @@ def count_asks(asks: Sequence[Ask]) -> dict[str, _ArmCount]:
 def count_attempt(count: _ArmCount, attempt: Attempt) -> None:
     """Add one attempt; an arm's clock starts with its own first answer when arms take turns."""
     if not count.done:
-        count.started = min(time.monotonic(), max(count.started, time.monotonic() - attempt.duration_ms / 1000))
+        count.started = min(
+            time.monotonic(), max(count.started, time.monotonic() - attempt.duration_ms / 1000)
+        )
     count.done += 1
     count.failed += not attempt.succeeded
     count.cut += attempt.finish_reason in CUT_REASONS

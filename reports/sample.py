@@ -1,7 +1,6 @@
 """One sample taken apart, as text: prompt, what was due, and every attempt of every arm."""
 
 import json
-import os.path
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..evals.answer import Answer
@@ -64,7 +63,10 @@ def _finding(finding: Finding) -> Iterator[str]:
     if finding.reproduced is not None:
         what += f", reproduced {finding.reproduced[0]} of {finding.reproduced[1]}"
     yield f"{finding.baseline} → {finding.candidate}: {what}, judged at {finding.judged_budget} tokens"
-    if isinstance(message := finding.evidence.get("message"), str) and finding.transition is not Transition.VOID:
+    if (
+        isinstance(message := finding.evidence.get("message"), str)
+        and finding.transition is not Transition.VOID
+    ):
         yield f"    {visible_line(message)}"
     if finding.evidence.get("also_cut"):
         yield "    stood in the text before the place of the cut"
@@ -81,7 +83,9 @@ def _arm(record: Record, graded: GradedSample, arm: str) -> Iterator[str]:
         yield ""
         yield _header(attempt, answers, _grade(graded, attempt))
         if attempt.error is not None:
-            yield from _indented(f"{attempt.error.type} {attempt.error.status or ''}: {attempt.error.message}")
+            yield from _indented(
+                f"{attempt.error.type} {attempt.error.status or ''}: {attempt.error.message}"
+            )
         text = _answer_text(attempt)
         if (same := next((other for other, known in seen if known == text), None)) is not None:
             yield f"    the same text as {same.stage.value} at {same.max_tokens}"
@@ -93,9 +97,7 @@ def _arm(record: Record, graded: GradedSample, arm: str) -> Iterator[str]:
             yield f"    ! {defect.code.value}: {visible_line(defect.message)}"
 
 
-def _header(
-    attempt: Attempt, answers: Mapping[tuple[Stage, int, int], Answer], grade: Grade | None
-) -> str:
+def _header(attempt: Attempt, answers: Mapping[tuple[Stage, int, int], Answer], grade: Grade | None) -> str:
     answer = answers.get((attempt.stage, attempt.max_tokens, attempt.attempt))
     tokens = attempt.completion_tokens
     parts = [
@@ -139,11 +141,21 @@ def _first_differences(record: Record, sample: Sample) -> Iterator[str]:
         if one == two:
             yield f"first answers of {first.arm} and {candidate.name}: the same text"
             continue
-        start = len(os.path.commonprefix([one, two]))
+        start = first_difference(one, two)
         yield f"first answers of {first.arm} and {candidate.name} differ from character {start}:"
         for name, text in ((first.arm, one), (candidate.name, two)):
-            around = visible_line(text[max(0, start - 30) : start]) + "▸" + visible_line(text[start : start + 50])
+            around = (
+                visible_line(text[max(0, start - 30) : start]) + "▸" + visible_line(text[start : start + 50])
+            )
             yield f"    {name:>12}  …{around}"
+
+
+def first_difference(one: str, two: str) -> int:
+    """Position of the first character at which two texts differ (the shorter's length if it is a prefix)."""
+    for position, (left, right) in enumerate(zip(one, two, strict=False)):
+        if left != right:
+            return position
+    return min(len(one), len(two))
 
 
 def _answer_text(attempt: Attempt) -> str:

@@ -26,11 +26,15 @@ def render_suite(spec: str, sample_id: str | None) -> str:
     """
     suite = load_suites([spec])
     if sample_id is None:
-        return "".join(_line(sample) + "\n" for sample in sorted(suite.samples, key=lambda s: (s.category, s.id)))
+        return "".join(
+            _line(sample) + "\n" for sample in sorted(suite.samples, key=lambda s: (s.category, s.id))
+        )
     for sample in suite.samples:
         if sample.id == sample_id:
             return json.dumps(sample_to_json(sample), ensure_ascii=False, indent=2) + "\n"
-    raise UserError(f"{spec}: no sample has the id {sample_id!r}", tip=f"`draftproof tasks show {spec}` lists them")
+    raise UserError(
+        f"{spec}: no sample has the id {sample_id!r}", tip=f"`draftproof tasks show {spec}` lists them"
+    )
 
 
 def _line(sample: Sample) -> str:

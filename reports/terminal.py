@@ -24,7 +24,12 @@ def render_terminal(summary: Summary, *, width: int = 100, color: bool = False) 
     """The report as text of that width (characters), with terminal colours or without any."""
     contents = build_contents(summary)
     console = Console(
-        file=io.StringIO(), width=width, force_terminal=color, no_color=not color, highlight=False, emoji=False
+        file=io.StringIO(),
+        width=width,
+        force_terminal=color,
+        no_color=not color,
+        highlight=False,
+        emoji=False,
     )
     console.print(Text(contents.title, style="bold"))
     console.print(Text(contents.asked))

@@ -2,14 +2,14 @@
 
 import re
 
-# C0 and C1 controls, DEL, line and paragraph separators, bidirectional overrides, zero-width and BOM, surrogates.
+# C0 and C1 controls, DEL, line separators, bidirectional overrides, zero-width characters, surrogates.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 
 
 def visible(text: str) -> str:
-    """The text with every hidden character as its escape (`\\x1b`, `\\u202e`); newline and tab stay."""
+    r"""The text with every hidden character as its escape (`\x1b`, `\u202e`); newline and tab stay."""
     return _HIDDEN.sub(_escape, text)
 
 

@@ -1,9 +1,80 @@
-"""Built-in suites (being written)."""
+"""The suites that come with the package: compact files, expanded to raw samples as a suite file holds them.
+
+A file names toolsets (tools and worked examples of their use) once; every sample of a toolset gets the same
+tools and the same examples as earlier turns. Without worked examples a very small model answers in prose.
+"""
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias
+
+RawSample: TypeAlias = dict[str, Any]
+"""One sample as JSON, in the form of a suite line; `tasks.raw_sample` is where it is validated."""
+
+_PACKAGE = __name__.rpartition(".")[0]
+_SUFFIX = ".json"
 
 
+@cache
 def builtin_names() -> tuple[str, ...]:
-    return ()
+    """Return the names of the built-in suites, sorted."""
+    folder = files(_PACKAGE).joinpath("suites")
+    return tuple(
+        sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
+    )
 
 
-def read_builtin(name: str) -> list[dict]:
-    raise KeyError(name)
+def read_builtin(name: str) -> list[RawSample]:
+    """Return the samples of a built-in suite in the order of its file.
+
+    Args:
+        name: One of `builtin_names()`.
+
+    Returns:
+        New objects, one a sample, with `id` (`NAME/…`), `category`, `messages`, `tools`, `tool_choice` and
+        `expected`.
+
+    Raises:
+        KeyError: There is no such suite.
+    """
+    if name not in builtin_names():
+        raise KeyError(name)
+    text = files(_PACKAGE).joinpath("suites", name + _SUFFIX).read_text(encoding="utf-8")
+    suite: dict[str, Any] = json.loads(text)
+    return [_sample(name, compact, suite["toolsets"]) for compact in suite["samples"]]
+
+
+def _sample(suite: str, compact: dict[str, Any], toolsets: dict[str, Any]) -> RawSample:
+    toolset = toolsets[compact["toolset"]]
+    return {
+        "id": f"{suite}/{compact['id']}",
+        "category": compact["category"],
+        "messages": [*_worked_examples(toolset["examples"]), {"role": "user", "content": compact["ask"]}],
+        # Through JSON and back: each sample owns its tools, so changing one cannot change another.
+        "tools": json.loads(json.dumps(toolset["tools"])),
+        "tool_choice": "auto",
+        "expected": {"calls": [{"name": call, "arguments": right} for call, right in compact["calls"]]},
+    }
+
+
+def _worked_examples(examples: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Expand the examples to earlier turns of the conversation, as the OpenAI API wants them.
+
+    Every call has an id and is answered by a tool turn, since strict servers refuse a history without it.
+    """
+    turns: list[dict[str, Any]] = []
+    calls = 0
+    for example in examples:
+        turns.append({"role": "user", "content": example["ask"]})
+        if "reply" in example:
+            turns.append({"role": "assistant", "content": example["reply"]})
+            continue
+        made: list[dict[str, Any]] = []
+        for name, arguments in example["calls"]:
+            calls += 1
+            function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
+            made.append({"id": f"call_{calls}", "type": "function", "function": function})
+        turns.append({"role": "assistant", "content": None, "tool_calls": made})
+        turns.extend({"role": "tool", "tool_call_id": call["id"], "content": "ok"} for call in made)
+    return turns

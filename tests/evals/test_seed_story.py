@@ -1,4 +1,4 @@
-"""The story this tool was built for: 10 calls that look broken under MTP, 8 of them broken by the cap alone."""
+"""The story this tool was built for: 10 calls look broken under MTP, and the cap alone broke 8 of them."""
 
 import json
 

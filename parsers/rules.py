@@ -1,0 +1,53 @@
+"""The rule behind each code, as one sentence for people: what a client may expect, and what it got."""
+
+from .codes import DefectCode, NoteCode
+
+DEFECT_RULES: dict[DefectCode, str] = {
+    DefectCode.UNCLOSED_BLOCK: "An opened block is closed before the text ends, unless something cut it.",
+    DefectCode.STRAY_CLOSE: "A closing tag closes a block that is open.",
+    DefectCode.NESTED_OPEN: "A block is closed before the next one opens.",
+    DefectCode.EMPTY_BLOCK: "A block holds a call.",
+    DefectCode.WRONG_DIALECT: "A call is written in the markup of the dialect that was asked for.",
+    DefectCode.MALFORMED_MARKUP: "A tag is written whole, as the grammar has it.",
+    DefectCode.TEXT_BETWEEN_MARKUP: "Inside a block stands the call and nothing else.",
+    DefectCode.AMBIGUOUS_VALUE: "A raw value does not hold its own closing tag.",
+    DefectCode.UNCLOSED_REASONING: "Thinking is closed before the text ends, unless something cut it.",
+    DefectCode.CALL_IN_REASONING: "A call stands after thinking; inside it no client looks for one.",
+    DefectCode.MARKUP_IN_CONTENT: "A server that parses calls leaves no call markup in the text.",
+    DefectCode.MARKUP_IN_NAME: "A name holds no markup.",
+    DefectCode.MARKUP_IN_ARGUMENTS: "A server that parses calls leaves no tags of the dialect in arguments.",
+    DefectCode.TRUNCATED_JSON: "JSON is whole before its block is closed.",
+    DefectCode.INVALID_JSON: "JSON follows RFC 8259 to the letter.",
+    DefectCode.TRAILING_DATA: "One JSON value stands in a block, and no more.",
+    DefectCode.DUPLICATE_KEY: "A key stands once in an object; readers disagree on which value counts.",
+    DefectCode.NOT_AN_OBJECT: "A call is a JSON object.",
+    DefectCode.UNKNOWN_MEMBER: "A call has the members of its format and no others.",
+    DefectCode.MISSING_NAME: "A call names its function.",
+    DefectCode.NAME_NOT_STRING: "The name is a string.",
+    DefectCode.NAME_IS_EXPRESSION: "The name is a name; arguments stand in their own place.",
+    DefectCode.INVALID_NAME: "A name is declared, or of the form [A-Za-z_][A-Za-z0-9_.:/-]{0,127}.",
+    DefectCode.UNDECLARED_FUNCTION: "A call names a function that was declared.",
+    DefectCode.MISSING_ARGUMENTS: "A call has arguments, {} if it needs none.",
+    DefectCode.ARGUMENTS_NOT_OBJECT: "Arguments are a JSON object.",
+    DefectCode.ARGUMENTS_EMPTY_STRING: "Arguments are a JSON object, {} if there are none.",
+    DefectCode.ARGUMENTS_DOUBLE_ENCODED: "Arguments are a JSON object, not a string that holds one.",
+    DefectCode.DUPLICATE_PARAMETER: "A parameter stands once in a call.",
+    DefectCode.SCHEMA_MISSING_REQUIRED: "Every required parameter is there.",
+    DefectCode.SCHEMA_UNEXPECTED: "No parameter is there that the schema forbids.",
+    DefectCode.SCHEMA_TYPE: "A value has the type that the schema declares.",
+    DefectCode.SCHEMA_ENUM: "A value is one of those that the schema lists.",
+    DefectCode.SCHEMA_OTHER: "A value keeps every other rule of the schema.",
+    DefectCode.SERVER_PARSE_FAILURE: "The server can parse what its model wrote.",
+    DefectCode.LOST_OUTPUT: "What the model wrote comes back: as text, as thinking or as calls.",
+}
+
+NOTE_RULES: dict[NoteCode, str] = {
+    NoteCode.TOKEN_DUPLICATION: "An immediate repeat of markup is typical of wrongly accepted draft tokens.",
+    NoteCode.PYTHON_SPELLING: "True, False and None are Python's spellings of JSON's true, false and null.",
+    NoteCode.INTEGER_AS_FLOAT: "JSON Schema takes 5.0 for an integer; some clients do not.",
+    NoteCode.MISSING_NEWLINE: "The template frames a call with newlines; some servers want them.",
+    NoteCode.ARGUMENTS_AS_OBJECT: "The OpenAI API sends arguments as a string; some servers send the object.",
+    NoteCode.MISSING_ID: "A call has an id, by which its result is matched.",
+    NoteCode.DUPLICATE_ID: "Two calls of one answer have different ids.",
+    NoteCode.FINISH_MISMATCH: "finish_reason says tool_calls exactly when there are calls.",
+}

@@ -1,0 +1,128 @@
+"""An attempt judged against its sample."""
+
+import pytest
+from draftproof.evals.attempt import ErrorType
+from draftproof.evals.grade import Fault, Verdict, grade_answer
+from draftproof.tasks.sample import Expected, ExpectedCall
+
+from .build import (
+    BROKEN,
+    BUDGET,
+    NOTHING_DUE,
+    OPEN,
+    OSLO,
+    RIGHT,
+    WRONG,
+    answer,
+    attempt,
+    block,
+    grade,
+)
+
+TWO_DUE = Expected((ExpectedCall("get_weather", {"city": ["Oslo"]}), ExpectedCall("get_news", {"city": ["Oslo"]})))
+LOOP = "the same again and " * 30
+
+
+@pytest.mark.parametrize(
+    ("content", "expected", "verdict", "code"),
+    [
+        (RIGHT, OSLO, Verdict.PASS, None),
+        (f"Sure.\n{RIGHT}\nDone.", OSLO, Verdict.PASS, None),
+        (WRONG, OSLO, Verdict.FAIL, "wrong_arguments"),
+        (block("get_news", city="Oslo"), OSLO, Verdict.FAIL, "wrong_function"),
+        (f"{RIGHT}\n{RIGHT}", OSLO, Verdict.FAIL, "duplicate_call"),
+        (f"{RIGHT}\n{WRONG}", OSLO, Verdict.FAIL, "extra_call"),
+        (RIGHT, TWO_DUE, Verdict.FAIL, "missing_call"),
+        (f"{block('get_news', city='Oslo')}\n{RIGHT}", TWO_DUE, Verdict.PASS, None),
+        ("It is sunny in Oslo.", OSLO, Verdict.FAIL, "no_call"),
+        ("It is sunny in Oslo.", NOTHING_DUE, Verdict.PASS, None),
+        (RIGHT, NOTHING_DUE, Verdict.FAIL, "call_not_due"),
+        ("", OSLO, Verdict.FAIL, "empty_output"),
+        (" \n", NOTHING_DUE, Verdict.FAIL, "empty_output"),
+        (LOOP, OSLO, Verdict.FAIL, "degenerate_loop"),
+        (LOOP, NOTHING_DUE, Verdict.PASS, None),
+        (BROKEN, OSLO, Verdict.FAIL, "invalid_json"),
+        (f"{RIGHT}\n{BROKEN}", OSLO, Verdict.FAIL, "invalid_json"),
+        (OPEN, OSLO, Verdict.FAIL, "unclosed_block"),
+        (block("get_wether", city="Oslo"), OSLO, Verdict.FAIL, "undeclared_function"),
+        (block(city=5), OSLO, Verdict.FAIL, "schema_type"),
+        (block(days=2), OSLO, Verdict.FAIL, "schema_missing_required"),
+        # A broken call where none was due is no abstention.
+        (BROKEN, NOTHING_DUE, Verdict.FAIL, "invalid_json"),
+    ],
+)
+def test_a_finished_answer_passes_or_says_the_first_thing_wrong(content, expected, verdict, code):
+    """Defects come before differences, and differences in their order of precedence."""
+    graded = grade(attempt(content), expected)
+    assert (graded.verdict, graded.code) == (verdict, code)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (BROKEN, Fault.SYNTAX),
+        (block("get_weather(city='Oslo')"), Fault.SYNTAX),
+        (block("get_wether", city="Oslo"), Fault.CONTRACT),
+        (block(city=5), Fault.CONTRACT),
+        (WRONG, Fault.DIFFERENCE),
+    ],
+)
+def test_syntax_contract_and_difference_are_kept_apart(content, fault):
+    """A client could not dispatch the first two; the third it could."""
+    assert grade(attempt(content)).blame.fault is fault
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "blamed"),
+    [
+        (OPEN, "cut", None),
+        ("Let me", "cut", None),
+        (f"{BROKEN}\n{OPEN}", "cut", "invalid_json"),
+        (LOOP, "cut", "degenerate_loop"),
+        (f"{RIGHT}\nAnd now", "cut", "overrun"),
+        (f"{WRONG}\nAnd now", "cut", None),
+    ],
+)
+def test_a_cut_answer_is_truncated_and_remembers_what_stood_before_the_cut(content, code, blamed):
+    """`truncated` is no failure, but a complete defect, a loop or an overrun is kept beside it."""
+    graded = grade(attempt(content, "length", tokens=BUDGET))
+    assert (graded.verdict, graded.code) == (Verdict.TRUNCATED, code)
+    assert (graded.blame.code if graded.blame else None) == blamed
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict", "code"),
+    [
+        (ErrorType.ENDPOINT_ERROR, Verdict.VOID, "endpoint_error"),
+        (ErrorType.TIMEOUT, Verdict.VOID, "timeout"),
+        (ErrorType.BAD_RESPONSE, Verdict.VOID, "bad_response"),
+        (ErrorType.UNSUPPORTED_REQUEST, Verdict.VOID, "unsupported_request"),
+        (ErrorType.SERVER_PARSE_FAILURE, Verdict.FAIL, "server_parse_failure"),
+    ],
+)
+def test_the_endpoints_fault_is_void_and_the_models_is_not(error, verdict, code):
+    """An outage is never a failed answer; output that the server's parser could not read is one."""
+    graded = grade(attempt(error=error))
+    assert (graded.verdict, graded.code) == (verdict, code)
+    assert graded.is_endpoint_failure is (verdict is Verdict.VOID)
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "abort"])
+def test_filtered_and_aborted_answers_are_not_judged(reason):
+    """They are void, and no failure of the endpoint either."""
+    graded = grade(attempt("", reason))
+    assert graded.verdict is Verdict.VOID
+    assert not graded.is_endpoint_failure
+
+
+def test_a_repetition_that_the_server_stopped_is_a_loop():
+    """`finish_reason: repetition` is the server's own word for it."""
+    assert grade(attempt(RIGHT, "repetition")).code == "degenerate_loop"
+
+
+def test_an_unlabelled_answer_is_compared_with_the_calls_of_the_reference():
+    """Key order and prose do not matter; a value does."""
+    reference = answer(attempt(block(city="Oslo", days=2))).parsed.calls
+    assert grade_answer(answer(attempt("Here. " + block(days=2, city="Oslo"))), reference).verdict is Verdict.PASS
+    assert grade_answer(answer(attempt(block(city="Oslo", days=3))), reference).code == "wrong_arguments"
+    assert grade_answer(answer(attempt("No.")), reference).code == "no_call"
