@@ -1,39 +1,34 @@
 """One arm over HTTP: sends a request, retries what is the network's fault, records what came back."""
 
+import asyncio
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import UserError
 from .attempt import Ask, Attempt, Body, EndpointError, ErrorType
+from .patience import Patience, SendError, is_worth_repeating, read_retry_after
 from .plan import Arm, RunSection
 from .response import BadResponseError, Completion, error_message, error_type, read_completion
+from .stopping import Stopping
 
 if TYPE_CHECKING:
     import openai
     from openai import AsyncOpenAI
-    from tenacity import RetryCallState
 
-RETRIED_STATUSES = frozenset((408, 409, 429))
-
-
-class SendError(Exception):
-    """One send that brought no answer; `retry_after` is what the server asked us to wait, in seconds."""
-
-    def __init__(self, error: EndpointError, *, is_retried: bool, retry_after: float | None = None) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.is_retried = is_retried
-        self.retry_after = retry_after
+# A server that is there takes a connection at once, however long its answers take.
+CONNECT_SECONDS = 10.0
+PAGE_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What one ask came to: an answer or the last error, the time of the last send, and the repeats before."""
+    """What one ask came to: an answer or the last error, and the time of the last send.
+
+    `retries` counts the sends before it.
+    """
 
     outcome: Completion | EndpointError
     duration_ms: float
@@ -42,17 +37,28 @@ class Sent:
 
 
 class Endpoint:
-    """The client of one arm; use it inside one event loop and `await close()` at the end."""
+    """The client of one arm; use it inside one event loop and `await close()` at the end.
 
-    def __init__(self, arm: Arm, settings: RunSection) -> None:
+    Args:
+        arm: Where, which model, and the name of the variable that holds the key.
+        settings: Of the run: timeout and repeats.
+        stopping: Ends the wait for a repeat; an answer in flight is waited for.
+
+    Raises:
+        UserError: The key is missing, or cannot be sent.
+    """
+
+    def __init__(self, arm: Arm, settings: RunSection, stopping: Stopping | None = None) -> None:
         import openai
 
         self.arm = arm
         self._settings = settings
+        self._stopping = stopping or Stopping()
+        self._key = api_key(arm)
         self._client: AsyncOpenAI = openai.AsyncOpenAI(
             base_url=arm.base_url,
-            api_key=api_key(arm) or "none",
-            timeout=settings.timeout,
+            api_key=self._key or "none",
+            timeout=openai.Timeout(settings.timeout, connect=min(CONNECT_SECONDS, settings.timeout)),
             max_retries=0,  # ours count the repeats and bound them in time
             # A redirect would carry the request, and its key, to a host that nobody configured.
             http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
@@ -66,25 +72,30 @@ class Endpoint:
         """A page of the server (absolute URL, or relative to `base_url`); None where it has none.
 
         Raises:
-            UserError: Nobody answers there, or the key is refused (exit code 4).
+            UserError: Nobody answers at `base_url`, or the key is refused there (exit code 4).
         """
         import openai
 
+        # The pages beside the OpenAI routes are extras: one that hangs or breaks is one that is not there.
+        is_extra = url.startswith("http")
         try:
             return await self._client.get(
-                url, cast_to=str, options={"timeout": min(15.0, self._settings.timeout)}
+                url, cast_to=str, options={"timeout": min(PAGE_SECONDS, self._settings.timeout)}
             )
         except openai.APIStatusError as error:
-            if error.status_code in (401, 403) and not url.startswith("http"):
+            if error.status_code in (401, 403) and not is_extra:
                 raise UserError(
                     f"arm {self.arm.name}: {self.arm.base_url} refused the key (HTTP {error.status_code})",
                     tip=f"set {self.arm.api_key_env or 'OPENAI_API_KEY'} to the key of this server",
                     exit_code=4,
                 ) from None
             return None
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, OSError) as error:
+            if is_extra:
+                return None
+            cause = self._without_key(_cause(error))
             raise UserError(
-                f"arm {self.arm.name}: no answer from {self.arm.base_url} ({_cause(error)})",
+                f"arm {self.arm.name}: no answer from {self.arm.base_url} ({cause})",
                 tip="is the server up, and is base_url right? it ends in /v1 on most servers",
                 exit_code=4,
             ) from None
@@ -121,7 +132,10 @@ class Endpoint:
             case EndpointError() as error:
                 is_answer = error.type is ErrorType.SERVER_PARSE_FAILURE
                 status: Literal["success", "failed"] = "success" if is_answer else "failed"
-                return replace(attempt, status=status, error=error)
+                # Some servers repeat the headers of what they refuse.
+                return replace(
+                    attempt, status=status, error=replace(error, message=self._without_key(error.message))
+                )
             case Completion() as completion:
                 return replace(
                     attempt,
@@ -137,124 +151,87 @@ class Endpoint:
                 )
 
     async def _send_patiently(self, body: Body) -> Sent:
-        import tenacity
-
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception(
-                lambda error: isinstance(error, SendError) and error.is_retried
-            ),
-            wait=_wait,
-            stop=_stop(self._settings.retries, self._settings.retry_seconds),
-            reraise=True,
-        )
-        sends, started, started_at = 0, time.monotonic(), _now()
-
-        async def send() -> Completion:
-            nonlocal sends, started, started_at
-            sends, started, started_at = sends + 1, time.monotonic(), _now()
-            return await self._send(body)
-
-        outcome: Completion | EndpointError
-        try:
-            outcome = await retrying(send)
-        except SendError as error:
-            outcome = error.error
-        return Sent(outcome, round((time.monotonic() - started) * 1000, 3), started_at, sends - 1)
+        patience = Patience(self._settings.retries, self._settings.retry_seconds)
+        while True:
+            repeats, started, started_at = patience.repeats, time.monotonic(), _now()
+            outcome: Completion | EndpointError
+            pause: float | None = None
+            try:
+                outcome = await self._send(body)
+                ended = time.monotonic()
+            except SendError as failure:
+                outcome, ended = failure.error, time.monotonic()
+                pause = patience.pause_after(failure, ended)
+            # Nothing new is sent, not even a repeat, once the run is to end.
+            if pause is None or await self._stopping.wait(pause):
+                return Sent(outcome, round((ended - started) * 1000, 3), started_at, repeats)
 
     async def _send(self, body: Body) -> Completion:
         import openai
 
         try:
-            text = await self._client.post("/chat/completions", cast_to=str, body=dict(body))
+            # The client's own timeout is for silence; a body that comes drop by drop needs one for the whole.
+            async with asyncio.timeout(self._settings.timeout):
+                text = await self._client.post("/chat/completions", cast_to=str, body=dict(body))
             return read_completion(text)
         except openai.APIStatusError as error:
             raise _status_error(error) from None
-        except openai.APITimeoutError:
+        except (openai.APITimeoutError, TimeoutError):
             message = f"no whole answer within {self._settings.timeout:g} s"
             raise SendError(EndpointError(ErrorType.TIMEOUT, None, message), is_retried=True) from None
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, OSError) as error:
             raise SendError(
                 EndpointError(ErrorType.ENDPOINT_ERROR, None, _cause(error)), is_retried=True
             ) from None
         except BadResponseError as error:
             raise SendError(EndpointError(ErrorType.BAD_RESPONSE, 200, str(error)), is_retried=True) from None
 
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if self._key else text
+
 
 def api_key(arm: Arm) -> str | None:
     """The arm's key from the environment; it goes into the client and nowhere else.
 
     Raises:
-        UserError: The plan names a variable that is not set.
+        UserError: The plan names a variable that is not set, or its value cannot stand in a header.
     """
-    if arm.api_key_env is None:
-        return os.environ.get("OPENAI_API_KEY") or None
-    if not (key := os.environ.get(arm.api_key_env)):
+    name = arm.api_key_env or "OPENAI_API_KEY"
+    # A file read into a variable brings its last newline along.
+    key = os.environ.get(name, "").strip()
+    if not key:
+        if arm.api_key_env is None:
+            return None
         raise UserError(
-            f"arm {arm.name}: api_key_env names {arm.api_key_env}, which is not set",
-            tip=f"export {arm.api_key_env}=… before the run; keys are read from the environment only",
+            f"arm {arm.name}: api_key_env names {name}, which is not set",
+            tip=f"export {name}=… before the run; keys are read from the environment only",
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise UserError(
+            f"arm {arm.name}: {name} holds a character that no key has (a line break, or not ASCII)"
         )
     return key
 
 
 def _status_error(error: "openai.APIStatusError") -> SendError:
-    text = error.response.text
-    kind = error_type(error.status_code, text)
-    is_retried = kind is not ErrorType.SERVER_PARSE_FAILURE and (
-        error.status_code in RETRIED_STATUSES or error.status_code >= 500
-    )
+    status, text = error.status_code, error.response.text
+    kind = error_type(status, text)
+    message = error_message(text)
+    if 300 <= status < 400:
+        place = error.response.headers.get("location", "nowhere")
+        message = f"redirects to {place}, which is not followed; base_url must name the server itself"
     return SendError(
-        EndpointError(kind, error.status_code, error_message(text)),
-        is_retried=is_retried,
-        retry_after=_retry_after(error.response.headers.get("retry-after")),
+        EndpointError(kind, status, message),
+        is_retried=is_worth_repeating(status, kind),
+        retry_after=read_retry_after(error.response.headers.get("retry-after")),
     )
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds that a Retry-After header asks for (RFC 9110 10.2.3: seconds, or a date)."""
-    if value is None:
-        return None
-    if value.strip().isdecimal():
-        return float(value)
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
-
-
-def _wait(state: "RetryCallState") -> float:
-    """What the server asked for; else exponential backoff from 0.5 s, jittered, at most 20 s."""
-    import tenacity
-
-    error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, SendError) and error.retry_after is not None:
-        return error.retry_after
-    return tenacity.wait_random_exponential(multiplier=0.5, max=20)(state)
-
-
-def _stop(retries: int, retry_seconds: float) -> "Callable[[RetryCallState], bool]":
-    """Stop after `retries` repeats, or when the next would start later than `retry_seconds` after the first
-    failure: a long generation that breaks off late still has its repeats.
-    """
-    first_failure: float | None = None
-
-    def stop(state: "RetryCallState") -> bool:
-        nonlocal first_failure
-        now = time.monotonic()
-        if first_failure is None:
-            first_failure = now
-        return state.attempt_number > retries or now + state.upcoming_sleep - first_failure > retry_seconds
-
-    return stop
 
 
 def _cause(error: BaseException) -> str:
     """The innermost reason of a connection error: "Connection refused", not "Connection error."."""
     seen = error
-    while seen.__cause__ is not None:
-        seen = seen.__cause__
+    while (inner := seen.__cause__ or seen.__context__) is not None:
+        seen = inner
     return f"{type(seen).__name__}: {seen}" if str(seen) else type(seen).__name__
 
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 from pydantic import JsonValue
 
@@ -26,15 +26,17 @@ FORMAT = 1
 class RunLock:
     """The right to write one run directory; a killed process leaves nothing behind.
 
-    The lock is the kernel's (flock on `run.lock`), so it ends with the process that held it.
+    The lock is the kernel's (flock on `run.lock`), so it ends with the process that held it. The directory is
+    created if it is not there; `run.lock` in a directory says that everything in it is a run's.
     """
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / "run.lock"
         self._file: IO[str] | None = None
 
-    def __enter__(self) -> "RunLock":
+    def __enter__(self) -> Self:
         try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("a+", encoding="utf-8")
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -62,7 +64,7 @@ class Journal:
         self._folder = directory / "attempts"
         self._files: dict[str, IO[bytes]] = {}
 
-    def __enter__(self) -> "Journal":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -77,20 +79,23 @@ class Journal:
         Raises:
             UserError: The line could not be written (a full disk, say); what was written before stands.
         """
+        path = self._folder / f"{attempt.arm}.jsonl"
         try:
-            file = self._files.get(attempt.arm) or self._open(attempt.arm)
-            file.write(attempt.to_line().encode("ascii"))
-            file.flush()
+            file = self._files.get(attempt.arm) or self._open(path, attempt.arm)
+            _write_whole(file, attempt.to_line().encode("ascii"))
         except OSError as error:
-            raise _write_error(self._folder / f"{attempt.arm}.jsonl", error) from error
+            # Part of the line may stand there; whoever opens the file next closes it with a newline.
+            if (file := self._files.pop(attempt.arm, None)) is not None:
+                file.close()
+            raise _write_error(path, error) from error
 
-    def _open(self, arm: str) -> IO[bytes]:
+    def _open(self, path: Path, arm: str) -> IO[bytes]:
         self._folder.mkdir(exist_ok=True)
-        path = self._folder / f"{arm}.jsonl"
-        file = path.open("ab")
+        # Unbuffered: a buffer would keep what a full disk refused, and write it later, elsewhere.
+        file = path.open("ab", buffering=0)
         self._files[arm] = file
         if file.tell() and not _ends_with_newline(path):
-            file.write(b"\n")
+            _write_whole(file, b"\n")
         return file
 
 
@@ -127,6 +132,11 @@ def write_text(path: Path, text: str) -> None:
             raise
     except OSError as error:
         raise _write_error(path, error) from error
+
+
+def _write_whole(file: IO[bytes], line: bytes) -> None:
+    while line:
+        line = line[file.write(line) :]
 
 
 def _ends_with_newline(path: Path) -> bool:

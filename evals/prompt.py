@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from ..errors import UserError
 from ..parsers.dialect import Dialect
 from ..parsers.result import Json, JsonObject
 from ..tasks.sample import Sample
@@ -18,10 +19,17 @@ def request_body(
     """The whole chat-completions body; sampling parameters are always explicit.
 
     Servers take defaults from a checkpoint's generation_config, so what is not sent is not known.
+
+    Raises:
+        UserError: An earlier call among the messages cannot be written in the dialect.
     """
+    try:
+        messages = _messages(sample, settings.mode, dialect)
+    except UserError as error:
+        raise UserError(f"sample {sample.id}: {error.what}") from None
     body: dict[str, JsonValue] = {
         "model": arm.model,
-        "messages": _plain(_messages(sample, settings.mode, dialect)),
+        "messages": _plain(messages),
         "max_tokens": ask.max_tokens,
         "temperature": settings.temperature,
         "top_p": settings.top_p,
@@ -90,9 +98,21 @@ def _calls_of(message: JsonObject, names: dict[str, str]) -> list[tuple[str, Jso
             continue
         name, arguments = _text(function.get("name")), function.get("arguments")
         names[_text(call.get("id"))] = name
-        parsed: Json = json.loads(arguments) if isinstance(arguments, str) else arguments
-        calls.append((name, parsed if isinstance(parsed, Mapping) else {}))
+        calls.append((name, _arguments(name, arguments)))
     return calls
+
+
+def _arguments(name: str, arguments: Json) -> JsonObject:
+    """Arguments of an earlier call, as an object; none that we could write for the model is an error."""
+    if arguments is None or arguments == "":
+        return {}
+    try:
+        parsed: Json = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, Mapping):
+        raise UserError(f"messages: the arguments of an earlier call of {name!r} are no JSON object")
+    return parsed
 
 
 def _text(content: Json) -> str:

@@ -20,8 +20,8 @@ from .journal import FORMAT, write_json, write_json_lines
 from .plan import Plan
 from .server import ServerFacts
 
-# What may stand in a directory before a run starts there: the lock, and logs of servers we started.
-OWN_NAMES = frozenset(("run.lock", "servers"))
+# What may stand in a directory before a run starts there: logs of servers we started.
+OWN_NAMES = frozenset(("servers",))
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,29 @@ class RunFile:
         }
 
 
+def refuse_foreign(directory: Path) -> None:
+    """Check that nothing but a run stands in a directory, before anything is written there.
+
+    A directory with a `run.lock` is a run's, even if it was killed before it wrote `run.json`.
+
+    Raises:
+        UserError: The directory holds something else, is a file, or cannot be read.
+    """
+    try:
+        names = {path.name for path in directory.iterdir()} if directory.exists() else set[str]()
+    except OSError as error:
+        raise UserError(f"{directory}: cannot be read: {error.strerror or error}") from error
+    if names - OWN_NAMES and not names & {"run.json", "run.lock"}:
+        raise UserError(f"{directory}: is not empty and not a run (no run.json)", tip="give another --out")
+
+
 def create_run(directory: Path, plan: Plan, suite: Suite) -> None:
     """Start a run directory, or check that this one belongs to the same plan.
 
     Raises:
         UserError: The directory holds another run (the differing key is named) or something else.
     """
+    refuse_foreign(directory)
     run_file = directory / "run.json"
     if run_file.exists():
         before = read_run_file(directory)
@@ -91,8 +108,6 @@ def create_run(directory: Path, plan: Plan, suite: Suite) -> None:
             )
         write_json(run_file, RunFile(plan, before.digest, before.facts).to_json())
         return
-    if directory.is_dir() and any(path.name not in OWN_NAMES for path in directory.iterdir()):
-        raise UserError(f"{directory}: is not empty and not a run (no run.json)", tip="give another --out")
     write_json_lines(directory / "samples.jsonl", (sample_to_json(sample) for sample in suite.samples))
     # Last: a directory with run.json is a whole one.
     write_json(run_file, RunFile(plan, suite.digest).to_json())
@@ -162,14 +177,21 @@ def read_run(directory: Path) -> Record:
 
 
 def _read_attempts(path: Path, attempts: dict[Key, Attempt]) -> Iterable[str]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                keep_attempt(attempts, read_attempt(line))
-            except (ValueError, RecursionError):
-                yield f"attempts/{path.name}:{number}"
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip() and not _read_line(line, attempts):
+                    yield f"attempts/{path.name}:{number}"
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _read_line(line: bytes, attempts: dict[Key, Attempt]) -> bool:
+    try:
+        keep_attempt(attempts, read_attempt(line))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def keep_attempt(attempts: dict[Key, Attempt], attempt: Attempt) -> None:

@@ -1,22 +1,37 @@
-"""The edge where an HTTP answer enters: JSON bytes to the fields that an attempt keeps, exactly as received."""
+"""The edge where an HTTP answer enters: JSON to the fields that an attempt keeps, exactly as received."""
 
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
-from ..parsers.result import Json
 from .attempt import Drafts, ErrorType, Usage
 
+if TYPE_CHECKING:
+    from ..parsers.result import Json
+
 # llama.cpp answers HTTP 500 when its own grammar cannot read what the model wrote: that is the model's output
-# failing in the server's parser, not an outage.
+# failing in the server's parser, not an outage. (Its "Failed to parse tool call arguments as JSON" is about
+# the messages that were sent, and no answer.)
 PARSE_FAILURE = re.compile(
-    r"(?:model|output)\b.{0,80}(?:does not match|could not be parsed|cannot be parsed).{0,80}\bformat"
-    r"|failed to parse (?:input|output|tool call)",
-    re.IGNORECASE | re.DOTALL,
+    r"model produced output that does not match"
+    r"|\boutput (?:could not|cannot|can't) be parsed"
+    r"|failed to parse (?:input|output) at pos",
+    re.IGNORECASE,
 )
+
+# vLLM's word for a generation that its engine gave up on; some gateways say the same.
+FAILED_REASON = "error"
 
 
 class BadResponseError(Exception):
@@ -27,19 +42,38 @@ class _Lenient(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+_T = TypeVar("_T")
+
+
+def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return validate(value)
+    except ValidationError:
+        return None
+
+
+# Bookkeeping beside the answer: what cannot be read of it was not told, and the answer stands.
+_Told = Annotated[_T | None, WrapValidator(_or_none)]
+
+
 class _UsageDetails(_Lenient):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: _Told[int] = None
 
 
 class _Usage(_Lenient):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    completion_tokens_details: _UsageDetails | None = None
+    prompt_tokens: _Told[int] = None
+    completion_tokens: _Told[int] = None
+    reasoning_tokens: _Told[int] = None
+    completion_tokens_details: _Told[_UsageDetails] = None
+
+
+class _TextPart(_Lenient):
+    type: Literal["text"] = "text"
+    text: str
 
 
 class _Message(_Lenient):
-    content: str | None = None
+    content: str | list[_TextPart] | None = None
     reasoning: str | None = None  # vLLM
     reasoning_content: str | None = None  # llama.cpp, SGLang
     tool_calls: JsonValue = None
@@ -49,6 +83,7 @@ class _Choice(_Lenient):
     message: _Message
     finish_reason: str | None = None
     stop_reason: JsonValue = None
+    error: JsonValue = None  # OpenRouter, where the provider behind it broke off
 
 
 class _Timings(_Lenient):
@@ -64,15 +99,15 @@ class _SpeculativeDecoding(_Lenient):
 
 
 class _Metrics(_Lenient):
-    speculative_decoding: _SpeculativeDecoding | None = None
+    speculative_decoding: _Told[_SpeculativeDecoding] = None
 
 
 class _Completion(_Lenient):
     choices: list[_Choice]
-    usage: _Usage | None = None
-    system_fingerprint: str | None = None
-    timings: _Timings | None = None
-    metrics: _Metrics | None = None
+    usage: _Told[_Usage] = None
+    system_fingerprint: _Told[str] = None
+    timings: _Told[_Timings] = None
+    metrics: _Told[_Metrics] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +134,7 @@ def read_completion(text: str) -> Completion:
         raw: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadResponseError(f"not JSON ({error}): {_glimpse(text)}") from error
-    if isinstance(raw, Mapping) and raw.get("error") and not raw.get("choices"):
+    if isinstance(raw, Mapping) and raw.get("error"):
         raise BadResponseError(f"an error inside HTTP 200: {_glimpse(text)}")
     try:
         completion = _Completion.model_validate(raw)
@@ -110,11 +145,13 @@ def read_completion(text: str) -> Completion:
     if not completion.choices:
         raise BadResponseError(f"no choices: {_glimpse(text)}")
     choice = completion.choices[0]
+    if choice.error or choice.finish_reason == FAILED_REASON:
+        raise BadResponseError(f"the server gave this answer up: {_glimpse(text)}")
     message = choice.message
     return Completion(
         finish_reason=choice.finish_reason,
         stop_reason=choice.stop_reason,
-        content=message.content,
+        content=_text(message.content),
         reasoning=message.reasoning if message.reasoning is not None else message.reasoning_content,
         tool_calls=message.tool_calls,
         usage=_usage(completion.usage),
@@ -145,6 +182,10 @@ def error_message(text: str) -> str:
     return _glimpse(message if isinstance(message, str) else json.dumps(message))
 
 
+def _text(content: str | list[_TextPart] | None) -> str | None:
+    return "".join(part.text for part in content) if isinstance(content, list) else content
+
+
 def _usage(usage: _Usage | None) -> Usage | None:
     if usage is None:
         return None
@@ -165,5 +206,5 @@ def _drafts(completion: _Completion) -> Drafts | None:
 
 def _glimpse(text: str, size: int = 500) -> str:
     """The start of a text, on one line: enough to know what came, never a whole page of HTML."""
-    line = " ".join(text[: 4 * size].split())
+    line = " ".join(text[: 4 * size].split()) or "an empty body"
     return line if len(line) <= size else f"{line[:size]}…"

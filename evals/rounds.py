@@ -4,19 +4,21 @@ Rounds follow each other: first and control, then larger budgets for what was cu
 is due only when nothing of the rounds before it is missing, so an interrupted run goes on where it stopped.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from ..tasks.sample import Sample
 from .answer import Answer
-from .attempt import Ask, Key, Stage
+from .attempt import Ask, Attempt, ErrorType, Key, Stage
 from .attribute import attribute
 from .finding import Cause, Transition
 from .ladder import grade_run, next_budget, read_answers
+from .plan import RunSection
 from .record import Record
 
 
-def due(record: Record, gave_up: Set[Key] = frozenset()) -> list[Ask]:
-    """The asks of the earliest round that is not complete; empty when the run is.
+def due(record: Record, gave_up: AbstractSet[Key] = frozenset()) -> list[Ask]:
+    """The asks of the earliest round that is not complete; empty when all are.
 
     Args:
         record: The run so far.
@@ -29,8 +31,21 @@ def due(record: Record, gave_up: Set[Key] = frozenset()) -> list[Ask]:
 
 
 def is_complete(record: Record) -> bool:
-    """True when every ask that is due has an answer."""
-    return not due(record)
+    """True when every ask that is due was made.
+
+    A failed one was: it is `void` and counted, and asked again by the next session, but one lost answer does
+    not make a run of a thousand worthless (`[gate] max_failed` says how many do).
+    """
+    return not due(record, {key for key, attempt in record.attempts.items() if not attempt.succeeded})
+
+
+def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
+    """True when the server refused a larger budget: there is no room for it, however often it is asked."""
+    return (
+        attempt.max_tokens > settings.max_tokens
+        and attempt.error is not None
+        and attempt.error.type is ErrorType.UNSUPPORTED_REQUEST
+    )
 
 
 def _first_round(record: Record) -> list[Ask]:
@@ -49,9 +64,8 @@ def _doubled_rounds(record: Record) -> Iterator[list[Ask]]:
     for _ in range(plan.run.doublings):
         asks: list[Ask] = []
         for sample in record.samples:
-            if (budget := budgets.pop(sample.id, None)) is None or not _is_cut_somewhere(
-                record, sample, budget
-            ):
+            budget = budgets.pop(sample.id, None)
+            if budget is None or not _is_cut_somewhere(record, sample, budget):
                 continue
             if (larger := next_budget(record, sample, budget)) is None:
                 continue
@@ -79,7 +93,7 @@ def _confirm_round(record: Record) -> list[Ask]:
 
 
 def _is_cut_somewhere(record: Record, sample: Sample, budget: int) -> bool:
-    """True when any arm's answer at that budget (the control's too) was cut, or lost in the server's parser."""
+    """True when an arm's answer at that budget (the control's too) was cut, or lost in the server's parser."""
     return any(
         _wants_more(answer)
         for arm in record.plan.arms
@@ -92,7 +106,9 @@ def _wants_more(answer: Answer) -> bool:
     return answer.is_cut or answer.is_server_failure
 
 
-def _is_missing(record: Record, ask: Ask, gave_up: Set[Key]) -> bool:
+def _is_missing(record: Record, ask: Ask, gave_up: AbstractSet[Key]) -> bool:
     key = ask.key(record.plan.run.mode, record.plan.run.stream)
     attempt = record.attempts.get(key)
-    return (attempt is None or not attempt.succeeded) and key not in gave_up
+    if attempt is not None and (attempt.succeeded or is_refused_budget(attempt, record.plan.run)):
+        return False
+    return key not in gave_up

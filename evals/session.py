@@ -2,14 +2,21 @@
 
 import asyncio
 import signal
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..errors import UserError
-from ..tasks.suite import load_suites
+from ..parsers.dialects import DIALECTS
+from ..tasks.suite import Suite, load_suites
+from .attempt import Ask, Stage
+from .journal import RunLock
 from .plan import Plan
-from .record import create_run
-from .runner import Progress, Stopping, ask_all
+from .prompt import request_body
+from .record import create_run, refuse_foreign
+from .rounds import due
+from .runner import Progress, ask_all
+from .stopping import Stopping
 
 INTERRUPTED = 130
 
@@ -30,26 +37,37 @@ def ask_plan(
         arms: Names of the only arms to ask; empty for all.
 
     Raises:
-        UserError: Bad input, a refused resume, a server that does not answer, or (exit code 130) an interrupt.
+        UserError: Bad input, a refused resume, a dead server, or (exit code 130) an interrupt.
     """
     for name in arms:
         plan.arm(name)
     suite = load_suites(plan.run.tasks, limit=plan.run.limit, seed=plan.run.seed)
-    create_run(directory, plan, suite)
-    stopping = Stopping()
-    try:
-        asyncio.run(_ask(directory, progress, tell, stopping, arms))
-    except* UserError as group:
-        # Arms are asked side by side: several may have failed for one reason; the first says it.
-        raise _first(group) from None
-    except* KeyboardInterrupt:
-        stopping.set()
+    _check_askable(plan, suite)
+    refuse_foreign(directory)
+    with RunLock(directory):
+        create_run(directory, plan, suite)
+        stopping = Stopping()
+        try:
+            asyncio.run(_ask(directory, progress, tell, stopping, arms))
+        except* UserError as group:
+            # Arms are asked side by side: several may have failed for one reason; the first says it.
+            raise _first(group) from None
+        except* KeyboardInterrupt:
+            stopping.set()
     if stopping.is_set:
         raise UserError(
             "interrupted; every answer that came is kept",
             tip=f"`draftproof run --out {directory}` goes on from here",
             exit_code=INTERRUPTED,
         )
+
+
+def _check_askable(plan: Plan, suite: Suite) -> None:
+    """Build every request once: a sample that cannot be asked is found before anything is paid for."""
+    dialect = DIALECTS[plan.run.dialect]
+    for sample in suite.samples:
+        ask = Ask(sample.id, plan.baseline.name, Stage.FIRST, plan.run.max_tokens)
+        request_body(sample, ask, plan.baseline, plan.run, dialect)
 
 
 async def _ask(
@@ -71,12 +89,20 @@ async def _ask(
 
     loop.add_signal_handler(signal.SIGINT, interrupt)
     try:
-        await ask_all(directory, progress=progress, stopping=stopping, only_arms=arms)
+        record = await ask_all(directory, progress=progress, stopping=stopping, tell=tell, only_arms=arms)
+        if not stopping.is_set and (left := due(record)):
+            tell(_still_due(left, directory))
     except asyncio.CancelledError:
         if not stopping.is_set:
             raise
     finally:
         loop.remove_signal_handler(signal.SIGINT)
+
+
+def _still_due(asks: Sequence[Ask], directory: Path) -> str:
+    counts = Counter(ask.arm for ask in asks)
+    arms = ", ".join(f"{arm} {count}" for arm, count in counts.items())
+    return f"still without an answer: {arms}; `draftproof run --out {directory}` asks again"
 
 
 def _first(group: BaseExceptionGroup[UserError]) -> UserError:

@@ -62,6 +62,8 @@ class BlockReader(ABC):
                 self._content(position, start)
                 position = block_end = self._block(start, end)
                 continue
+            if end == len(self._text) and self._text[max(0, start - 1) : start] in _QUOTATION_MARKS:
+                break  # it may be talk whose second quotation mark is still to come
             self._content(position, start, before_close=True)
             if self._owed > 0 and position == block_end and self._skip(position) == start:
                 self._owed -= 1

@@ -33,6 +33,7 @@ from .transcript import Transcript
 OPEN = "<tool_call>"
 CLOSE = "</tool_call>"
 
+_JUDGED_REPEATS = 16  # a text with more broken objects than that is no riddle any more
 _JSON_FIRST = frozenset('{}[],:"-0123456789')
 _VALUE_FIRST = re.compile(r"[\[\"\-0-9]|(?:true|false|null)\b")
 _SOME_TAG = re.compile(r"</?[A-Za-z_|][^<>\n]{0,60}>?")
@@ -58,6 +59,7 @@ class _Reader(BlockReader):
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(transcript, OPEN, CLOSE, "hermes")
         self._framing_noted = False
+        self._errors = 0
 
     def _body(self, start: int, body: int, position: int) -> int:
         if not self._text.startswith("{", position):
@@ -116,7 +118,8 @@ class _Reader(BlockReader):
             if text.startswith(OPEN, position):
                 return self._nested_open(position)
         self._say(DefectCode.INVALID_JSON, error.message, Span(position, position + 1))
-        unit = repeated_at(text, position)
+        self._errors += 1
+        unit = repeated_at(text, position) if self._errors <= _JUDGED_REPEATS else None
         if unit is not None:
             message = f"{shorten(unit)} stands twice in a row"
             self._out.add_note(NoteCode.TOKEN_DUPLICATION, message, position, position + 1)

@@ -109,7 +109,7 @@ class _Scanner:
     """Reads one value with an explicit stack, keeping positions.
 
     Containers that are open stand in `_open`; `_keys` holds for each of them the key whose value is awaited
-    (None in an array).
+    (empty in an array).
     """
 
     def __init__(self, text: str, start: int) -> None:
@@ -250,11 +250,17 @@ class _Scanner:
         if len(digits) > MAX_NUMBER_LENGTH:
             raise self._fail(start, f"a number of more than {MAX_NUMBER_LENGTH} characters is not read")
         if digits.isdecimal():
-            return int(literal)
+            return self._integer(literal, start)
         number = float(literal)
         if math.isinf(number):
             raise self._fail(start, "a number beyond the range of a double would become infinite")
         return number
+
+    def _integer(self, literal: str, start: int) -> int:
+        try:
+            return int(literal)
+        except ValueError:  # the interpreter's own limit is set lower than ours
+            raise self._fail(start, "a number of more digits than this Python reads") from None
 
     def _string(self) -> str:
         text, start = self._text, self._position

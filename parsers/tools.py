@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Whatever a tool is called, no dialect could carry a name with these characters in it.
 _DECLARABLE_NAME = re.compile(r"[^\s\x00-\x1f\x7f<>\"'`(){}\[\]=,]{1,128}")
+_SHOWN_MESSAGE = 200
 _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 # Keywords whose members are named by the author and hold schemas, and keywords that hold plain data.
 _SCHEMA_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -120,7 +121,7 @@ def _compile(schema: JsonObject, where: str) -> "Validator":
         # A reference that leads only to itself shows when something is validated.
         _try_out(validator)
     except SchemaError as error:
-        msg = f"{where}: {json_path((*root, *error.absolute_path))}: {shorten(error.message, 200)}"
+        msg = f"{where}: {json_path((*root, *error.absolute_path))}: {error.message[:_SHOWN_MESSAGE]}"
         raise ToolSchemaError(msg) from error
     except (RecursionError, Unresolvable, ArithmeticError, TypeError) as error:
         msg = f"{where}: {json_path(root)}: cannot be compiled: {type(error).__name__}"

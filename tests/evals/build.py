@@ -37,7 +37,9 @@ NOTHING_DUE = Expected(())
 
 
 def block(name="get_weather", **arguments):
-    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments or {'city': 'Oslo'}})}\n</tool_call>"
+    return (
+        f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments or {'city': 'Oslo'}})}\n</tool_call>"
+    )
 
 
 RIGHT = block()

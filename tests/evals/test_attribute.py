@@ -66,7 +66,13 @@ def spf(budget=BUDGET):
         # Cut at first, right at double: the cap.
         ([ok(), ok(DOUBLE)], [cut(), ok(DOUBLE)], REGRESSION, Cause.CAP, "cap_cut"),
         ([cut(), ok(DOUBLE)], [ok(), ok(DOUBLE)], FIX, Cause.CAP, "cap_cut"),
-        ([ok(), ok(DOUBLE)], [cut(content="<think>\nSo"), ok(DOUBLE)], REGRESSION, Cause.CAP, "cap_reasoning"),
+        (
+            [ok(), ok(DOUBLE)],
+            [cut(content="<think>\nSo"), ok(DOUBLE)],
+            REGRESSION,
+            Cause.CAP,
+            "cap_reasoning",
+        ),
         ([cut(), ok(DOUBLE)], [cut(), ok(DOUBLE)], BOTH_PASS, None, None),
         # Cut at first, wrong at double: what is wrong there.
         ([ok(), ok(DOUBLE)], [cut(), bad(DOUBLE)], REGRESSION, Cause.REAL_CHANGE, "wrong_arguments"),
@@ -83,12 +89,30 @@ def spf(budget=BUDGET):
         ([ok(), ok(DOUBLE)], [cut(), cut(DOUBLE, LOOP)], REGRESSION, Cause.REAL_CHANGE, "degenerate_loop"),
         ([ok(), ok(DOUBLE)], [cut(), cut(DOUBLE, f"{RIGHT}\nAnd")], REGRESSION, Cause.REAL_CHANGE, "overrun"),
         # A larger budget does not launder what stood before the cut ...
-        ([ok(), ok(DOUBLE)], [cut(content=f"{BROKEN}\n{OPEN}"), ok(DOUBLE)], REGRESSION, Cause.MALFORMED, "invalid_json"),
-        ([ok(), ok(DOUBLE)], [cut(content=LOOP), ok(DOUBLE)], REGRESSION, Cause.REAL_CHANGE, "degenerate_loop"),
+        (
+            [ok(), ok(DOUBLE)],
+            [cut(content=f"{BROKEN}\n{OPEN}"), ok(DOUBLE)],
+            REGRESSION,
+            Cause.MALFORMED,
+            "invalid_json",
+        ),
+        (
+            [ok(), ok(DOUBLE)],
+            [cut(content=LOOP), ok(DOUBLE)],
+            REGRESSION,
+            Cause.REAL_CHANGE,
+            "degenerate_loop",
+        ),
         # ... but an overrun that ends by itself was only the cap's.
         ([ok(), ok(DOUBLE)], [cut(content=f"{RIGHT}\nAnd"), ok(DOUBLE)], REGRESSION, Cause.CAP, "cap_cut"),
         # `length` twice at the same place below the budget.
-        ([ok(), ok(DOUBLE)], [cut(tokens=60), cut(DOUBLE, tokens=60)], REGRESSION, Cause.UNRESOLVED, "still_truncated"),
+        (
+            [ok(), ok(DOUBLE)],
+            [cut(tokens=60), cut(DOUBLE, tokens=60)],
+            REGRESSION,
+            Cause.UNRESOLVED,
+            "still_truncated",
+        ),
         # The endpoint's fault.
         ([ok()], [failed()], VOID, None, "endpoint_error"),
         ([failed()], [ok()], VOID, None, "endpoint_error"),
@@ -123,7 +147,9 @@ def test_a_pair_is_judged_where_neither_arm_is_cut(baseline, candidate, transiti
 def test_what_stood_before_the_cut_is_marked_as_also_cut():
     """The evidence says that the blamed text was cut later on."""
     judgement = judge(
-        ladder(ok(), ok(DOUBLE)), ladder(cut(content=f"{BROKEN}\n{OPEN}"), ok(DOUBLE)), is_context_limited=False
+        ladder(ok(), ok(DOUBLE)),
+        ladder(cut(content=f"{BROKEN}\n{OPEN}"), ok(DOUBLE)),
+        is_context_limited=False,
     )
     assert judgement.is_also_cut
 
@@ -133,7 +159,9 @@ def run_of(baseline, candidate, *, expected=OSLO, control=(), facts=None, **run)
     attempts += [in_arm("ngram", one) for one in candidate]
     attempts += [in_arm("baseline", one, stage=Stage.CONTROL) for one in control]
     attempts = [
-        one if one.max_tokens == BUDGET or one.stage is not Stage.FIRST else in_arm(one.arm, one, stage=Stage.DOUBLED)
+        one
+        if one.max_tokens == BUDGET or one.stage is not Stage.FIRST
+        else in_arm(one.arm, one, stage=Stage.DOUBLED)
         for one in attempts
     ]
     return record([sample(expected=expected)], attempts, facts=facts, **run)
@@ -154,14 +182,18 @@ def test_a_full_context_is_named():
     facts = {"ngram": ServerFacts(context=120)}
     made = run_of([ok()], [cut()], facts=facts)
     assert (finding_of(made).cause, finding_of(made).code) == (Cause.UNRESOLVED, "context_limit")
-    made = run_of([ok(), ok(150)], [cut(tokens=60), cut(150, tokens=60)], facts={"ngram": ServerFacts(context=80)})
+    made = run_of(
+        [ok(), ok(150)], [cut(tokens=60), cut(150, tokens=60)], facts={"ngram": ServerFacts(context=80)}
+    )
     assert finding_of(made).code == "context_limit"
 
 
 def test_repeats_that_show_the_same_cause_are_counted():
     """`reproduced` counts repeats where the baseline is right and the candidate wrong for the same cause."""
     repeats = []
-    for number, (right, wrong) in enumerate([(RIGHT, WRONG), (RIGHT, BROKEN), (WRONG, WRONG), (RIGHT, RIGHT)], 1):
+    for number, (right, wrong) in enumerate(
+        [(RIGHT, WRONG), (RIGHT, BROKEN), (WRONG, WRONG), (RIGHT, RIGHT)], 1
+    ):
         for arm, content in (("baseline", right), ("ngram", wrong)):
             repeats.append(attempt(content, arm=arm, stage=Stage.CONFIRM, number=number))
     # A repeat of one arm only, and one that the endpoint lost, are no repeats.
@@ -184,7 +216,9 @@ def test_repeats_that_show_the_same_cause_are_counted():
         ("Here it is:", 26, "no_call"),
     ],
 )
-def test_a_stop_under_half_of_both_baseline_lengths_inside_something_unfinished_is_premature(content, tokens, code):
+def test_a_stop_under_half_of_both_baseline_lengths_inside_something_unfinished_is_premature(
+    content, tokens, code
+):
     """The baseline needed 50 and 60 tokens; a complete refusal is no premature stop."""
     made = run_of([ok()], [bad(content=content, tokens=tokens)], control=[ok(tokens=60)])
     assert (finding_of(made).cause, finding_of(made).code) == (Cause.REAL_CHANGE, code)
@@ -209,9 +243,13 @@ def test_uncounted_tokens_are_never_under_half():
         ("It is sunny.", "Sunny, I think.", RIGHT, REGRESSION, "call_not_due"),
     ],
 )
-def test_an_unlabelled_sample_is_judged_by_the_baselines_first_answer(first, control, candidate, transition, code):
+def test_an_unlabelled_sample_is_judged_by_the_baselines_first_answer(
+    first, control, candidate, transition, code
+):
     """The baseline is graded by its control, never by the answer that serves as reference."""
-    made = run_of([bad(content=first)], [bad(content=candidate)], control=[bad(content=control)], expected=None)
+    made = run_of(
+        [bad(content=first)], [bad(content=candidate)], control=[bad(content=control)], expected=None
+    )
     assert (finding_of(made).transition, finding_of(made).code) == (transition, code)
 
 

@@ -24,7 +24,9 @@ def counts(cap=0, syntax=0, contract=0, real=0, unresolved=0):
     )
 
 
-def comparison(regressions=None, fixes=None, *, both_fail=0, void=0, reproduced=0, failures=0, churn=(0, 0), n=N):
+def comparison(
+    regressions=None, fixes=None, *, both_fail=0, void=0, reproduced=0, failures=0, churn=(0, 0), n=N
+):
     regressions, fixes = regressions or counts(), fixes or counts()
     return Comparison(
         baseline="baseline",
@@ -183,7 +185,9 @@ def test_a_reproduced_new_malformed_output_blocks_a_pass():
 
 def test_more_endpoint_failures_in_the_candidate_are_a_regression():
     """12 of 500 against 1 of 500 is no bad luck (one-sided Fisher p 0.002)."""
-    made = ruling(comparison(void=13), baseline=arm("baseline", failed=1), candidate=arm("mtp", failed=12, void=12))
+    made = ruling(
+        comparison(void=13), baseline=arm("baseline", failed=1), candidate=arm("mtp", failed=12, void=12)
+    )
     assert made.decision is Decision.REGRESSION
     assert "12 of 500 against 1 of 500" in made.reasons[0]
 

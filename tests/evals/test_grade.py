@@ -19,7 +19,9 @@ from .build import (
     grade,
 )
 
-TWO_DUE = Expected((ExpectedCall("get_weather", {"city": ["Oslo"]}), ExpectedCall("get_news", {"city": ["Oslo"]})))
+TWO_DUE = Expected(
+    (ExpectedCall("get_weather", {"city": ["Oslo"]}), ExpectedCall("get_news", {"city": ["Oslo"]}))
+)
 LOOP = "the same again and " * 30
 
 
@@ -123,6 +125,9 @@ def test_a_repetition_that_the_server_stopped_is_a_loop():
 def test_an_unlabelled_answer_is_compared_with_the_calls_of_the_reference():
     """Key order and prose do not matter; a value does."""
     reference = answer(attempt(block(city="Oslo", days=2))).parsed.calls
-    assert grade_answer(answer(attempt("Here. " + block(days=2, city="Oslo"))), reference).verdict is Verdict.PASS
+    assert (
+        grade_answer(answer(attempt("Here. " + block(days=2, city="Oslo"))), reference).verdict
+        is Verdict.PASS
+    )
     assert grade_answer(answer(attempt(block(city="Oslo", days=3))), reference).code == "wrong_arguments"
     assert grade_answer(answer(attempt("No.")), reference).code == "no_call"

@@ -25,4 +25,3 @@ from draftproof.evals.loops import loops
 def test_a_loop_repeats_with_a_short_period_over_half_of_the_text(text, is_loop):
     """Short words said twice, long periods and counting are no loops."""
     assert loops(text) is is_loop
-

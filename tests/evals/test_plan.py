@@ -86,11 +86,23 @@ def test_an_arm_that_says_so_is_the_baseline(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "messages"),
     [
-        ("max_tokens = 1024", "max_token = 1024", ["run.max_token: unknown key", "did you mean 'max_tokens'?"]),
+        (
+            "max_tokens = 1024",
+            "max_token = 1024",
+            ["run.max_token: unknown key", "did you mean 'max_tokens'?"],
+        ),
         ("max_tokens = 1024", "zzz = 1", ["run.zzz: unknown key", "expected one of tasks, mode, dialect"]),
-        ("max_tokens = 1024", "max_tokens = 0", ["run.max_tokens: should be greater than or equal to 1 (got 0)"]),
+        (
+            "max_tokens = 1024",
+            "max_tokens = 0",
+            ["run.max_tokens: should be greater than or equal to 1 (got 0)"],
+        ),
         ("max_tokens = 1024", "max_tokens = true", ["run.max_tokens: should be a valid integer (got True)"]),
-        ("max_tokens = 1024", 'max_tokens = "1024"', ["run.max_tokens: should be a valid integer (got '1024')"]),
+        (
+            "max_tokens = 1024",
+            'max_tokens = "1024"',
+            ["run.max_tokens: should be a valid integer (got '1024')"],
+        ),
         ("temperature = 0", "temperature = nan", ["run.temperature"]),
         ("temperature = 0", "temperature = 3", ["run.temperature", "less than or equal to 2"]),
         ("temperature = 0", 'dialect = "xml"', ["run.dialect: expected one of hermes"]),
@@ -104,9 +116,21 @@ def test_an_arm_that_says_so_is_the_baseline(tmp_path):
         ('name = "mtp"', 'name = "../mtp"', ["arms[1].name: expected 1 to 64 letters"]),
         ('name = "mtp"', 'name = ".."', ["arms[1].name: expected 1 to 64 letters"]),
         ('name = "baseline"', 'name = "other"', ["arms: expected one with baseline = true", "found none"]),
-        ("https://host.example/v1", "host.example/v1", ["arms[1].base_url: expected an http:// or https:// URL"]),
-        ("https://host.example/v1", "https://k:s3cret@h/v1", ["arms[1].base_url: expected a URL without user"]),
-        ("https://host.example/v1", "https://h/v1?key=s3cret", ["arms[1].base_url: expected a URL without ?"]),
+        (
+            "https://host.example/v1",
+            "host.example/v1",
+            ["arms[1].base_url: expected an http:// or https:// URL"],
+        ),
+        (
+            "https://host.example/v1",
+            "https://k:s3cret@h/v1",
+            ["arms[1].base_url: expected a URL without user"],
+        ),
+        (
+            "https://host.example/v1",
+            "https://h/v1?key=s3cret",
+            ["arms[1].base_url: expected a URL without ?"],
+        ),
         ("min_p = 0.0", "temperature = 1.0", ["arms[1].extra_body: temperature is set by [run]"]),
         ('speculation = "mtp n=2"', "speculate = 1", ["arms[1].speculate: unknown key", "'speculation'"]),
         ('speculation = "mtp n=2"', "[gate]\nmargin = 2", ["gate.margin"]),
@@ -160,10 +184,14 @@ def test_flags_alone_make_a_plan():
         ("mtp", "KEY"),
     ]
     with pytest.raises(UserError, match="expected NAME=URL"):
-        plan_from_flags(baseline="http://h/v1", candidates=["http://h/v1"], model="m", api_key_env=None, run={})
+        plan_from_flags(
+            baseline="http://h/v1", candidates=["http://h/v1"], model="m", api_key_env=None, run={}
+        )
 
 
 def test_a_plan_needs_two_arms():
     """A baseline alone compares with nothing."""
     with pytest.raises(UserError, match="arms: expected a baseline and one candidate or more, found 1"):
-        plan_from_flags(baseline="http://h/v1", candidates=[], model="m", api_key_env=None, run={"tasks": ["x"]})
+        plan_from_flags(
+            baseline="http://h/v1", candidates=[], model="m", api_key_env=None, run={"tasks": ["x"]}
+        )

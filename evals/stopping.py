@@ -1,0 +1,28 @@
+"""The wish that a run end: what is in flight is waited for, nothing new is sent."""
+
+import asyncio
+
+
+class Stopping:
+    """Set once somebody wants the run to end; never unset."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    @property
+    def is_set(self) -> bool:
+        """True when nothing new may be sent."""
+        return self._event.is_set()
+
+    def set(self) -> None:
+        """Ask the run to end."""
+        self._event.set()
+
+    async def wait(self, seconds: float) -> bool:
+        """Rest that long, or until the run is to end; True if it is."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        except TimeoutError:
+            return False
+        return True

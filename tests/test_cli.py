@@ -1,0 +1,159 @@
+"""The command line: exit codes are the contract, and bad input is one clear error."""
+
+import io
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+from draftproof.cli import main
+
+from .evals.test_seed_story import baseline_script, mtp_script, suite_lines
+from .scripted import ScriptedServer
+
+KEY = "sk-very-secret-0123456789"
+
+
+def draftproof(*arguments, stdin="", env=None):
+    """Run the command line in this process: its exit code, standard output and standard error."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    given = SimpleNamespace(buffer=io.BytesIO(stdin.encode()))
+    with (
+        patch.object(sys, "argv", ["draftproof", *map(str, arguments)]),
+        patch.object(sys, "stdin", given),
+        patch.dict("os.environ", env or {}),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as left:
+            code = left.code or 0
+    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory):
+    """A whole run against two scripted servers, by the command line, with a key."""
+    folder = tmp_path_factory.mktemp("story")
+    (folder / "story.jsonl").write_text("".join(json.dumps(line) + "\n" for line in suite_lines()))
+    with ScriptedServer(baseline_script) as baseline, ScriptedServer(mtp_script) as mtp:
+        (folder / "plan.toml").write_text(
+            f'[run]\ntasks = ["{folder / "story.jsonl"}"]\n'
+            f'[[arms]]\nname = "baseline"\nbase_url = "{baseline.base_url}"\nmodel = "m"\napi_key_env = "MY_KEY"\n'
+            f'[[arms]]\nname = "mtp"\nbase_url = "{mtp.base_url}"\nmodel = "m"\napi_key_env = "MY_KEY"\n'
+        )
+        ran = draftproof("run", folder / "plan.toml", "--out", folder / "run", env={"MY_KEY": KEY})
+        asked = len(baseline.requests) + len(mtp.requests)
+        again = draftproof("run", "--out", folder / "run", env={"MY_KEY": KEY})
+        assert len(baseline.requests) + len(mtp.requests) == asked
+        sent_keys = {request.headers.get("authorization") for request in baseline.requests}
+    return {"folder": folder, "run": folder / "run", "ran": ran, "again": again, "sent_keys": sent_keys}
+
+
+def test_a_complete_run_exits_0_and_prints_the_report(story):
+    """`run` exits 0 when it did its work, whatever it found."""
+    assert story["ran"].returncode == 0, story["ran"].stderr
+    assert "cap_cut" in story["ran"].stdout
+    assert "\x1b" not in story["ran"].stdout
+
+
+def test_a_complete_run_asks_nothing_and_says_so(story):
+    """Running it again costs nothing."""
+    assert story["again"].returncode == 0
+    assert "nothing to ask" in story["again"].stderr
+
+
+def test_keys_never_reach_disk_or_the_screen(story):
+    """The key was sent, and stands in no file of the run directory and in no output."""
+    assert story["sent_keys"] == {f"Bearer {KEY}"}
+    for path in story["run"].rglob("*"):
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes(), path
+            assert b"uthorization" not in path.read_bytes(), path
+    assert KEY not in story["ran"].stdout + story["ran"].stderr
+
+
+def test_gate_exits_with_its_decision(story):
+    """Inconclusive at 60 pairs is 3; a wide margin and a tolerated malformed output make it 0."""
+    assert draftproof("gate", story["run"], "-q").returncode == 3
+    wide = draftproof("gate", story["run"], "--margin", "0.2", "--markdown", story["folder"] / "job.md")
+    assert wide.returncode == 3, "one new malformed output still blocks the pass"
+    assert "**Decision: inconclusive**" in (story["folder"] / "job.md").read_text()
+
+
+def test_report_renders_again_without_asking(story):
+    """Markdown and JSON on standard output, or into a file."""
+    markdown = draftproof("report", story["run"], "--format", "markdown")
+    assert markdown.returncode == 0
+    assert markdown.stdout.startswith("# draftproof")
+    out = story["folder"] / "s.json"
+    assert draftproof("report", story["run"], "--format", "json", "-o", out).returncode == 0
+    assert json.loads(out.read_text()) == json.loads((story["run"] / "summary.json").read_text())
+
+
+def test_show_takes_one_sample_apart(story):
+    """An unknown id is one clear error."""
+    shown = draftproof("show", story["run"], "story/08")
+    assert "name_is_expression" in shown.stdout
+    unknown = draftproof("show", story["run"], "story/99")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "no sample has the id 'story/99'" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run",), "nothing to ask"),
+        (("run", "nowhere.toml"), "nowhere.toml: cannot be read"),
+        (("report", "nowhere"), "nowhere: not a run directory"),
+        (("gate", "nowhere"), "nowhere: cannot be read"),
+        (("show", "nowhere", "x"), "not a run directory"),
+        (("tasks", "validate", "nowhere.jsonl"), "nowhere.jsonl"),
+        (("tasks", "show", "builtin:nothing"), "nothing"),
+        (("parse", "nowhere.txt"), "nowhere.txt: cannot be read"),
+        (("parse", "--dialect", "klingon"), "klingon"),
+        (("run", "--baseline", "http://127.0.0.1:9/v1", "--candidate", "a", "--model", "m"), "NAME=URL"),
+        (("gate", "--no-such-option"), "No such option"),
+    ],
+)
+def test_bad_input_exits_2_with_one_clear_error(tmp_path, monkeypatch, arguments, words):
+    """No traceback, nothing on standard output."""
+    monkeypatch.chdir(tmp_path)
+    ran = draftproof(*arguments)
+    assert ran.returncode == 2, ran.stderr
+    assert words in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert ran.stdout == ""
+
+
+def test_a_server_that_is_not_there_exits_4(tmp_path):
+    """A refused run names the arm and the address."""
+    flags = ("--candidate", "a=http://127.0.0.1:9/v1", "--model", "m", "--tasks", "builtin:starter", "--limit", "1")
+    ran = draftproof("run", "--baseline", "http://127.0.0.1:9/v1", *flags, "--out", tmp_path / "run")
+    assert ran.returncode == 4
+    assert "arm baseline: no answer from http://127.0.0.1:9/v1" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_parse_prints_the_contracts_json():
+    """Text from standard input; spans count characters; exit 0 whatever was found."""
+    text = 'Hi <tool_call>\n{"name": "f", "arguments": {"a": 05}}\n</tool_call>'
+    ran = draftproof("parse", "--json", "--dialect", "hermes", "-", stdin=text)
+    assert ran.returncode == 0
+    parsed = json.loads(ran.stdout)
+    assert parsed.keys() == {"calls", "defects", "notes", "content", "reasoning", "open"}
+    assert [defect["code"] for defect in parsed["defects"]] == ["invalid_json"]
+    start, end = parsed["defects"][0]["span"]
+    assert text[start:end] == "5"
+    people = draftproof("parse", stdin=text)
+    assert "^" in people.stdout
+    assert "guessed" in people.stdout
+
+
+def test_version_and_help_exit_0():
+    """The front door."""
+    assert draftproof("--version").stdout.startswith("draftproof 0.")
+    assert "Exit codes" in draftproof("--help").stdout
