@@ -15,8 +15,9 @@ from ..tasks.match import same_calls
 from .attempt import Attempt, ErrorType
 from .plan import Mode, RunSection
 
-# "The text ended inside": what a cut explains, and therefore no defect of a cut answer.
-OPEN_DEFECTS = frozenset((DefectCode.UNCLOSED_BLOCK, DefectCode.UNCLOSED_REASONING))
+# What a cut explains, and is therefore no defect of a cut answer: the text ended inside something, or the
+# server's parser had not yet given out what it held back.
+OPEN_DEFECTS = frozenset((DefectCode.UNCLOSED_BLOCK, DefectCode.UNCLOSED_REASONING, DefectCode.LOST_OUTPUT))
 
 LENGTH_REASONS = frozenset(("length", "max_tokens"))
 
@@ -97,7 +98,7 @@ def read_answer(
             cast("Json", attempt.tool_calls),  # pydantic's name for the same JSON
             tools,
             finish_reason=attempt.finish_reason,
-            completion_tokens=attempt.completion_tokens,
+            completion_tokens=_visible_tokens(attempt),
             dialect=dialect,
         )
     else:
@@ -139,6 +140,14 @@ def count_endings(answers: Iterable[Answer]) -> dict[str, int]:
     for answer in answers:
         counts[answer.ending.value] = counts.get(answer.ending.value, 0) + 1
     return counts
+
+
+def _visible_tokens(attempt: Attempt) -> int | None:
+    """Tokens of the answer without those of hidden thinking, where the server counts them apart."""
+    usage = attempt.usage
+    if usage is None or usage.completion_tokens is None:
+        return None
+    return usage.completion_tokens - (usage.reasoning_tokens or 0)
 
 
 def _ending(attempt: Attempt, parsed: Parsed, context: int | None) -> Ending:

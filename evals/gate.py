@@ -90,8 +90,8 @@ def decide(
         return rule(Decision.REGRESSION, alarms)
     if is_self_repeating:
         changed = (
-            f"changed: {worse} of {pairs} answers differ from the baseline's; nobody labelled these samples and "
-            "the baseline repeats itself exactly, so better or worse cannot be told"
+            f"changed: {worse} of {pairs} answers differ from the baseline's; nobody labelled these samples "
+            "and the baseline repeats itself exactly, so better or worse cannot be told"
         )
         return rule(Decision.INCONCLUSIVE, [changed])
     blocks = _blocks(comparison, gate, worse, better)

@@ -34,6 +34,10 @@ def draftproof(*arguments, stdin="", env=None):
     return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
 
+def arm_toml(name, url):
+    return f'[[arms]]\nname = "{name}"\nbase_url = "{url}"\nmodel = "m"\napi_key_env = "MY_KEY"\n'
+
+
 @pytest.fixture(scope="module")
 def story(tmp_path_factory):
     """A whole run against two scripted servers, by the command line, with a key."""
@@ -42,8 +46,8 @@ def story(tmp_path_factory):
     with ScriptedServer(baseline_script) as baseline, ScriptedServer(mtp_script) as mtp:
         (folder / "plan.toml").write_text(
             f'[run]\ntasks = ["{folder / "story.jsonl"}"]\n'
-            f'[[arms]]\nname = "baseline"\nbase_url = "{baseline.base_url}"\nmodel = "m"\napi_key_env = "MY_KEY"\n'
-            f'[[arms]]\nname = "mtp"\nbase_url = "{mtp.base_url}"\nmodel = "m"\napi_key_env = "MY_KEY"\n'
+            + arm_toml("baseline", baseline.base_url)
+            + arm_toml("mtp", mtp.base_url)
         )
         ran = draftproof("run", folder / "plan.toml", "--out", folder / "run", env={"MY_KEY": KEY})
         asked = len(baseline.requests) + len(mtp.requests)
@@ -131,8 +135,9 @@ def test_bad_input_exits_2_with_one_clear_error(tmp_path, monkeypatch, arguments
 
 def test_a_server_that_is_not_there_exits_4(tmp_path):
     """A refused run names the arm and the address."""
-    flags = ("--candidate", "a=http://127.0.0.1:9/v1", "--model", "m", "--tasks", "builtin:starter", "--limit", "1")
-    ran = draftproof("run", "--baseline", "http://127.0.0.1:9/v1", *flags, "--out", tmp_path / "run")
+    arms = ("--baseline", "http://127.0.0.1:9/v1", "--candidate", "a=http://127.0.0.1:9/v1", "--model", "m")
+    tasks = ("--tasks", "builtin:starter", "--limit", "1")
+    ran = draftproof("run", *arms, *tasks, "--out", tmp_path / "run")
     assert ran.returncode == 4
     assert "arm baseline: no answer from http://127.0.0.1:9/v1" in ran.stderr
     assert "Traceback" not in ran.stderr

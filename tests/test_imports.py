@@ -34,13 +34,14 @@ def imported_folders(path):
             parts = (*base, *(node.module or "").split("."))
             yield parts[0] if parts and parts[0] in FOLDERS else ""
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-            assert not any(name.split(".")[0] == "draftproof" for name in names), f"{path}: absolute import"
+            is_plain = isinstance(node, ast.Import)
+            names = [alias.name for alias in node.names] if is_plain else [node.module or ""]
+            assert "draftproof" not in {name.split(".")[0] for name in names}, f"{path}: absolute import"
 
 
 @pytest.mark.parametrize("path", product_files(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_run_one_way(path):
-    """parsers and tasks know nobody above them; evals uses both; reports uses evals; cli uses everything."""
+    """Nobody knows the folders above: parsers and tasks stand below evals; evals uses both; reports uses evals; cli uses everything."""
     home = path.parent.relative_to(ROOT).parts[0] if path.parent != ROOT else ""
     for folder in imported_folders(path):
         assert folder in ("", home) or folder in ALLOWED[home], f"{path} imports {folder}"

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from draftproof.errors import UserError
+from draftproof.evals import journal as journal_module
 from draftproof.evals.attempt import Stage
 from draftproof.evals.finding import Cause, Transition
 from draftproof.evals.record import read_run
@@ -197,9 +198,12 @@ def test_an_arm_that_dies_is_given_up_and_the_others_finish(tmp_path):
 
 def test_an_arm_that_hangs_is_given_up_too(tmp_path):
     """Every worker's timeout is spent a few times, not once for each sample."""
-    told, _, other = run(tmp_path, right, lambda _request: hang(), 60, timeout=0.05, retries=0, concurrency=4)
-    assert "no whole answer within 0.05 s" in told[0]
-    assert failures_to_give_up(4) <= len(other.requests) < failures_to_give_up(4) + 4
+    suite = write_suite(tmp_path / "suite.jsonl", 60)
+    with ScriptedServer(lambda _request: hang()) as server:
+        plan = make_plan(suite, {"baseline": server, "mtp": server}, timeout=0.1, retries=0, concurrency=4)
+        told = ask(plan, tmp_path / "run", arms=["mtp"])
+    assert "no whole answer within 0.1 s" in told[0]
+    assert failures_to_give_up(4) <= len(journal(tmp_path / "run", "mtp")) < failures_to_give_up(4) + 4
 
 
 def test_refused_larger_budgets_do_not_look_like_a_dead_arm(tmp_path):
@@ -274,21 +278,28 @@ def test_arms_can_be_asked_one_at_a_time(tmp_path):
         ask(plan, apart, arms=["ngram"])
 
 
-def test_a_journal_that_cannot_be_written_ends_the_run_with_one_error(tmp_path):
-    """A full disk: exit code 4, what was written stands, and the next session goes on."""
+def test_a_full_disk_ends_the_run_with_one_error(tmp_path, monkeypatch):
+    """Exit code 4; what was written stands, and the next session goes on from it."""
     suite = write_suite(tmp_path / "suite.jsonl")
-    folder = tmp_path / "run" / "attempts"
+    write, room = journal_module._write_whole, iter(range(3))
+
+    def full_after_three(file, line):
+        if next(room, None) is None:
+            raise OSError(28, "No space left on device")
+        write(file, line)
+
     with ScriptedServer(right) as one, ScriptedServer(right) as other:
         plan = make_plan(suite, {"baseline": one, "mtp": other}, concurrency=3)
-        (tmp_path / "run").mkdir()
-        (tmp_path / "run" / "run.lock").write_text("")
-        folder.mkdir()
-        (folder / "mtp.jsonl").symlink_to("/dev/full")
-        with pytest.raises(UserError, match=r"mtp\.jsonl: cannot be written: No space left") as caught:
-            ask(plan, tmp_path / "run")
+        with monkeypatch.context() as patch:
+            patch.setattr(journal_module, "_write_whole", full_after_three)
+            with pytest.raises(UserError, match=r"jsonl: cannot be written: No space left") as caught:
+                ask(plan, tmp_path / "run")
         assert caught.value.exit_code == 4
-        (folder / "mtp.jsonl").unlink()
+        kept = sum(len(journal(tmp_path / "run", arm)) for arm in ("baseline", "mtp"))
+        assert kept == 3
+        sends = len(one.requests) + len(other.requests)
         ask(plan, tmp_path / "run")
+        assert len(one.requests) + len(other.requests) == sends + 8 - kept
     assert judged(tmp_path / "run")[0].comparisons[0].both_pass == 4
 
 

@@ -17,7 +17,7 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J</script>|<b>\u202eevil\x00\ud800"
 
 
 def make_run(**run):
-    """Eight samples: a cap regression, a syntax one, a contract one, a real change, a fix, a void, two passes."""
+    """Eight samples: regressions of four causes, a fix, a void, and two that pass in both arms."""
     candidate = {
         "cap": (OPEN, "length", BUDGET),
         "syntax": (BROKEN, "stop", 50),
@@ -30,8 +30,8 @@ def make_run(**run):
     attempts = []
     for name in (*candidate, "void"):
         first = WRONG if name == "fix" else RIGHT
-        for stage in (Stage.FIRST, Stage.CONTROL):
-            attempts.append(attempt(first, sample_id=name, stage=stage, drafts=(0, 0)))
+        stages = (Stage.FIRST, Stage.CONTROL)
+        attempts += [attempt(first, sample_id=name, stage=stage, drafts=(0, 0)) for stage in stages]
         content, reason, tokens = candidate.get(name, (None, None, None))
         error = ErrorType.TIMEOUT if name == "void" else None
         attempts.append(
@@ -86,7 +86,7 @@ def test_the_json_report_is_the_contract():
     assert {"format", "decision", "exit_code", "arms", "comparisons"} <= written.keys()
     assert (written["format"], written["decision"], written["exit_code"]) == (1, "void", 4)
     arm = written["arms"]["ngram"]
-    assert {"attempts", "failed", "finish_reasons", "cut", "pass", "fail", "void", "tokens_per_second"} <= arm.keys()
+    assert {"attempts", "failed", "finish_reasons", "cut", "pass", "fail", "void"} <= arm.keys()
     assert (arm["attempts"], arm["failed"], arm["cut"], arm["acceptance"]) == (8, 1, 1, 0.5)
     assert arm["tokens_per_second"] is None
     comparison = written["comparisons"][0]
