@@ -187,12 +187,15 @@ def parse(
     """Read a model's raw text strictly: calls, defects, notes."""
     from .reports.parse import parse_report
 
-    typer.echo(
-        parse_report(
-            file, dialect=dialect, tools=tools, starts_in_reasoning=starts_in_reasoning, as_json=json
-        ),
-        nl=False,
+    text = parse_report(
+        file,
+        dialect=dialect,
+        tools=tools,
+        starts_in_reasoning=starts_in_reasoning,
+        as_json=json,
+        tell=_tell,
     )
+    typer.echo(text, nl=False)
 
 
 @tasks_app.command("list")

@@ -102,7 +102,7 @@ async def _ask(
 def _still_due(asks: Sequence[Ask], directory: Path) -> str:
     counts = Counter(ask.arm for ask in asks)
     arms = ", ".join(f"{arm} {count}" for arm, count in counts.items())
-    return f"still without an answer: {arms}; `draftproof run --out {directory}` asks again"
+    return f"still without an answer: {arms}; `draftproof run --out {directory}` goes on"
 
 
 def _first(group: BaseExceptionGroup[UserError]) -> UserError:

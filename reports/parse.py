@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import UserError
@@ -12,7 +13,13 @@ from .defects import render_parsed
 
 
 def parse_report(
-    file: Path, *, dialect: str, tools: Path | None, starts_in_reasoning: bool, as_json: bool
+    file: Path,
+    *,
+    dialect: str,
+    tools: Path | None,
+    starts_in_reasoning: bool,
+    as_json: bool,
+    tell: Callable[[str], None],
 ) -> str:
     """Read a text and say what is in it.
 
@@ -22,6 +29,7 @@ def parse_report(
         tools: A JSON list of OpenAI tools; then names and schemas are checked as well.
         starts_in_reasoning: The prompt ended with the opening of thinking.
         as_json: The contract's JSON instead of a text for people.
+        tell: Told which dialect was guessed.
 
     Raises:
         UserError: A file that cannot be read, an unknown dialect, a broken tool.
@@ -30,14 +38,16 @@ def parse_report(
     text = _read_text(file)
     name = dialect
     if dialect == "auto":
-        name = guess_dialect(text) or next(iter(DIALECTS))
+        guess = guess_dialect(text)
+        name = guess or next(iter(DIALECTS))
+        why = "guessed from its markup" if guess else "no markup of a call to guess from"
+        tell(f"dialect: {name} ({why}; --dialect names another)")
     elif dialect not in DIALECTS:
         raise UserError(f"--dialect {dialect}: expected auto or one of {', '.join(DIALECTS)}")
     parsed = DIALECTS[name].parse(text, declared, starts_in_reasoning)
     if as_json:
         return json.dumps(to_json(parsed), ensure_ascii=False, indent=2) + "\n"
-    guess = "" if dialect != "auto" else f"dialect: {name} (guessed from the text)\n"
-    return guess + render_parsed(text, parsed)
+    return render_parsed(text, parsed)
 
 
 def read_tools(path: Path) -> Tools:

@@ -155,7 +155,7 @@ def test_parse_prints_the_contracts_json():
     assert text[start:end] == "5"
     people = draftproof("parse", stdin=text)
     assert "^" in people.stdout
-    assert "guessed" in people.stdout
+    assert "dialect: hermes (guessed" in people.stderr
 
 
 def test_version_and_help_exit_0():

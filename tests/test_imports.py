@@ -41,7 +41,7 @@ def imported_folders(path):
 
 @pytest.mark.parametrize("path", product_files(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_run_one_way(path):
-    """Nobody knows the folders above: parsers and tasks stand below evals; evals uses both; reports uses evals; cli uses everything."""
+    """Nobody knows the folders above its own: parsers, tasks, evals, reports, the command line."""
     home = path.parent.relative_to(ROOT).parts[0] if path.parent != ROOT else ""
     for folder in imported_folders(path):
         assert folder in ("", home) or folder in ALLOWED[home], f"{path} imports {folder}"

@@ -191,7 +191,7 @@ def test_an_arm_that_dies_is_given_up_and_the_others_finish(tmp_path):
     assert not is_complete(record)
     left = 40 - len(rows) + limit
     assert told[1:] == [
-        f"still without an answer: mtp {left}; `draftproof run --out {tmp_path / 'run'}` asks again"
+        f"still without an answer: mtp {left}; `draftproof run --out {tmp_path / 'run'}` goes on"
     ]
     assert {request.arm for request in due(record)} == {"mtp"}
 
@@ -227,7 +227,7 @@ def test_failures_here_and_there_do_not_stop_an_arm(tmp_path):
     record = read_run(tmp_path / "run")
     assert is_complete(record)
     assert len(due(record)) == 8
-    assert told == [f"still without an answer: mtp 8; `draftproof run --out {tmp_path / 'run'}` asks again"]
+    assert told == [f"still without an answer: mtp 8; `draftproof run --out {tmp_path / 'run'}` goes on"]
 
 
 def test_failed_attempts_are_asked_again_and_superseded(tmp_path):
