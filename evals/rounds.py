@@ -93,7 +93,7 @@ def _confirm_round(record: Record) -> list[Ask]:
 
 
 def _is_cut_somewhere(record: Record, sample: Sample, budget: int) -> bool:
-    """True when an arm's answer at that budget (the control's too) was cut, or lost in the server's parser."""
+    """True when an answer at that budget, or the control's, was cut or lost in the server's parser."""
     return any(
         _wants_more(answer)
         for arm in record.plan.arms

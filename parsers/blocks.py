@@ -1,4 +1,4 @@
-"""Blocks between an opening and a closing tag: the driving that the dialects with `<tool_call>` share.
+"""Blocks between an opening and a closing tag: the driving that the dialects with blocks share.
 
 A tag between two equal quotation marks or backticks is talk about the tag. After a broken block reading goes
 on at the next tag.
@@ -7,6 +7,7 @@ on at the next tag.
 import re
 from abc import ABC, abstractmethod
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cache
 
 from .codes import DefectCode, NoteCode
@@ -34,10 +35,18 @@ class BlockReader(ABC):
     """Reads blocks between one opening and one closing tag, one after another; a dialect reads the body.
 
     `_tags` are all the tags that are no talk; `_tail` is where an unfinished tag begins that ends the text;
-    `_owed` counts blocks that another block opened inside of, whose closing tags may still come.
+    `_owed` counts blocks that another block opened inside of, whose closing tags may still come. Tags that
+    stand only inside a block are named as `inner_tags`, so that a cut one counts as unfinished.
     """
 
-    def __init__(self, transcript: Transcript, opening: str, closing: str, family: str) -> None:
+    def __init__(
+        self,
+        transcript: Transcript,
+        opening: str,
+        closing: str,
+        family: str,
+        inner_tags: Sequence[str] = (),
+    ) -> None:
         self._out = transcript
         self._opening = opening
         self._closing = closing
@@ -50,7 +59,7 @@ class BlockReader(ABC):
             or not self._is_talk(*found.span())
         ]
         self._starts = [start for start, _ in self._tags]
-        self._tail = _unfinished_tag(self._text, opening, closing)
+        self._tail = _unfinished_tag(self._text, (opening, closing, *inner_tags))
         self._owed = 0
 
     def read(self, position: int) -> Parsed:
@@ -126,12 +135,14 @@ class BlockReader(ABC):
 
     def _content(self, start: int, end: int, *, before_close: bool = False) -> None:
         """Keep text outside blocks, and look in it for calls that no block holds."""
-        text, out = self._text, self._out
         if start == end:
             return
-        out.add_content(start, end)
-        if _SUSPECT.search(text, start, end) is None:
-            return
+        self._out.add_content(start, end)
+        if _SUSPECT.search(self._text, start, end) is not None:
+            self._judge_content(start, end, before_close=before_close)
+
+    def _judge_content(self, start: int, end: int, *, before_close: bool) -> None:
+        text, out = self._text, self._out
         foreign = foreign_markup(text, self._family, start, end)
         if foreign is not None:
             message = f"{self._shown(foreign)} belongs to another dialect"
@@ -179,10 +190,8 @@ class BlockReader(ABC):
         return before in _QUOTATION_MARKS and self._text.startswith(before, end)
 
 
-def _unfinished_tag(text: str, opening: str, closing: str) -> int:
+def _unfinished_tag(text: str, tags: Sequence[str]) -> int:
     """Return where a tag begins that the end of the text cuts off, or the length of the text."""
-    start = text.rfind("<", max(0, len(text) - len(closing) + 1))
-    is_tag = start >= 0 and any(
-        tag.startswith(text[start:]) and tag != text[start:] for tag in (opening, closing)
-    )
+    start = text.rfind("<", max(0, len(text) - max(map(len, tags)) + 1))
+    is_tag = start >= 0 and any(tag.startswith(text[start:]) and tag != text[start:] for tag in tags)
     return start if is_tag else len(text)

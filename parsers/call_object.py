@@ -1,6 +1,8 @@
 """The object `{"name": …, "arguments": {…}}` that the JSON dialects write between their markup.
 
 call := {"name": STRING, "arguments": OBJECT}        # in any order, and nothing beside
+
+Some dialects have another word for the arguments; `key` is that word.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,29 +15,32 @@ from .names import is_callable_name, name_defect
 from .result import Defect, Json, JsonObject, Span
 from .tools import Tools
 
-_MEMBERS = frozenset({"name", "arguments"})
+_MEMBER_COUNT = 2
 # Members that other formats use for the same thing: then the wrong word is the one root cause.
 _NAME_ALIASES = frozenset({"function", "function_name", "tool", "tool_name"})
-_ARGUMENTS_ALIASES = frozenset({"parameters", "args", "params", "input", "kwargs"})
+_ARGUMENTS_ALIASES = frozenset({"arguments", "parameters", "args", "params", "input", "kwargs"})
 
 
-def read_call(value: Json, tools: Tools | None) -> tuple[str, JsonObject] | None:
+def read_call(value: Json, tools: Tools | None, key: str = "arguments") -> tuple[str, JsonObject] | None:
     """Return name and arguments if nothing but the contract can be said against the object, else None."""
     if not isinstance(value, Mapping):
         return None
-    name, arguments = value.get("name"), value.get("arguments")
-    if len(value) != len(_MEMBERS) or not isinstance(name, str) or not isinstance(arguments, Mapping):
+    name, arguments = value.get("name"), value.get(key)
+    if len(value) != _MEMBER_COUNT or not isinstance(name, str) or not isinstance(arguments, Mapping):
         return None
     return (name, arguments) if is_callable_name(name, tools) else None
 
 
-def object_defects(members: Sequence[Member], tools: Tools | None, place: Span | None) -> list[Defect]:
+def object_defects(
+    members: Sequence[Member], tools: Tools | None, place: Span | None, key: str = "arguments"
+) -> list[Defect]:
     """Judge the members of a call object.
 
     Args:
         members: The members that are whole.
         tools: The declared tools, if they are known.
         place: Where the object stands; None if it is not whole, so that nothing can be missing yet.
+        key: What the dialect calls the arguments.
     """
     defects: list[Defect] = []
     aliased = set[str]()
@@ -43,21 +48,21 @@ def object_defects(members: Sequence[Member], tools: Tools | None, place: Span |
         match member.key:
             case "name":
                 defects.extend(_judge_name(member, tools))
-            case "arguments":
+            case found_key if found_key == key:
                 found = arguments_defect(member.value, member.value_span)
                 defects.extend([found] if found is not None else [])
-            case key:
-                meant = "name" if key in _NAME_ALIASES else "arguments" if key in _ARGUMENTS_ALIASES else None
+            case other:
+                meant = "name" if other in _NAME_ALIASES else key if other in _ARGUMENTS_ALIASES else None
                 aliased.update([meant] if meant is not None else [])
                 instead = f" (it is called {shorten(meant)})" if meant is not None else ""
-                message = f"a call has no member {shorten(key)}{instead}"
+                message = f"a call has no member {shorten(other)}{instead}"
                 defects.append(Defect(DefectCode.UNKNOWN_MEMBER, message, member.key_span))
     if place is not None:
         present = {member.key for member in members} | aliased
         if "name" not in present:
             defects.append(Defect(DefectCode.MISSING_NAME, "the call has no name", place))
-        if "arguments" not in present:
-            defects.append(Defect(DefectCode.MISSING_ARGUMENTS, "the call has no arguments", place))
+        if key not in present:
+            defects.append(Defect(DefectCode.MISSING_ARGUMENTS, f"the call has no {key}", place))
     return defects
 
 

@@ -20,6 +20,9 @@ _OPENING = re.compile(r"\s*<think>")
 # What a call begins with in the families that write tags; a mere mention of a tag is no call.
 CALL_MARKUP = re.compile(
     r"<tool_call>\s*(?:\{|<function=|[A-Za-z_][\w.:/-]*\s*<arg_key>)|<function=[\w.:/-]+>\s*<param"
+    r"|<minimax:tool_call>\s*<invoke name="
+    r"|<\|tool_call_begin\|>[^<>]{0,200}+<\|tool_call_argument_begin\|>"
+    r"|<\uff5ctool\u2581call\u2581begin\uff5c>[^<>]{0,200}+<\uff5ctool\u2581sep\uff5c>"
 )
 
 
