@@ -8,7 +8,7 @@ from .embedded import EmbeddedServer, Speculation, start_embedded
 from .model_file import fetch_default_model
 from .plan import Plan, build_plan
 from .record import read_run, read_run_file
-from .rounds import is_complete
+from .rounds import due
 from .runner import Progress
 from .session import ask_plan
 
@@ -81,4 +81,4 @@ def _plan(servers: dict[str, EmbeddedServer], model: str, limit: int) -> Plan:
 def _is_done(directory: Path, limit: int) -> bool:
     if not (directory / "run.json").exists() or read_run_file(directory).plan.run.limit != limit:
         return False
-    return is_complete(read_run(directory))
+    return not due(read_run(directory))

@@ -164,8 +164,8 @@ def start_embedded(
 
 def _spawn(settings: _Settings, log: Path) -> subprocess.Popen[str]:
     log.parent.mkdir(parents=True, exist_ok=True)
-    # The engine's threads spin while they wait for each other. On a busy machine each then burns the time that
-    # the other needs (seen: 60 s for one short answer); passive waiting costs next to nothing on an idle one.
+    # The engine's threads spin while they wait for each other. On a busy machine each then burns the time the
+    # other needs (seen: 60 s for one short answer); passive waiting costs next to nothing on an idle one.
     # -P keeps the working folder off sys.path: a json.py lying there must not become the child's json.
     command = [sys.executable, "-P", "-m", "draftproof.evals.embedded", json.dumps(asdict(settings))]
     with log.open("wb") as output:

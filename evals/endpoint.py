@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..errors import UserError
 from .attempt import Ask, Attempt, Body, EndpointError, ErrorType
-from .patience import Patience, SendError, is_worth_repeating, read_retry_after
+from .patience import SendError, is_worth_repeating, patient_sends, read_retry_after
 from .plan import Arm, RunSection
 from .response import BadResponseError, Completion, error_message, error_type, read_completion
 from .stopping import Stopping
@@ -151,20 +151,28 @@ class Endpoint:
                 )
 
     async def _send_patiently(self, body: Body) -> Sent:
-        patience = Patience(self._settings.retries, self._settings.retry_seconds)
-        while True:
-            repeats, started, started_at = patience.repeats, time.monotonic(), _now()
-            outcome: Completion | EndpointError
-            pause: float | None = None
-            try:
-                outcome = await self._send(body)
-                ended = time.monotonic()
-            except SendError as failure:
-                outcome, ended = failure.error, time.monotonic()
-                pause = patience.pause_after(failure, ended)
-            # Nothing new is sent, not even a repeat, once the run is to end.
-            if pause is None or await self._stopping.wait(pause):
-                return Sent(outcome, round((ended - started) * 1000, 3), started_at, repeats)
+        outcome: Completion | EndpointError | None = None
+        started, ended, started_at, sends = 0.0, 0.0, "", 0
+        try:
+            async for send in patient_sends(
+                self._settings.retries, self._settings.retry_seconds, self._stopping
+            ):
+                with send:
+                    if sends and self._stopping.is_set:
+                        break  # woken from its pause: a repeat would be a new send
+                    started, started_at, sends = time.monotonic(), _now(), sends + 1
+                    try:
+                        outcome = await self._send(body)
+                    except SendError as failure:
+                        outcome = failure.error
+                        raise
+                    finally:
+                        ended = time.monotonic()
+        except SendError as last:
+            outcome = last.error
+        if outcome is None:
+            raise AssertionError("no send was made")
+        return Sent(outcome, round((ended - started) * 1000, 3), started_at, sends - 1)
 
     async def _send(self, body: Body) -> Completion:
         import openai

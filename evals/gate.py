@@ -77,7 +77,7 @@ def decide(
         *(
             []
             if is_complete
-            else ["the run is incomplete: some requests have no answer yet; run it again to go on"]
+            else ["the run is incomplete: some requests were not made yet; run it again to go on"]
         ),
         *_void_reasons(comparison, baseline, candidate, gate, dialect),
     ]

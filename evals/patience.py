@@ -1,10 +1,15 @@
 """How patient we are with an endpoint: what is worth a repeat, after how long, and when it is enough."""
 
-import random
+import time
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
 from .attempt import EndpointError, ErrorType
+from .stopping import Stopping
+
+if TYPE_CHECKING:
+    import tenacity
 
 RETRIED_STATUSES = frozenset((408, 409, 429))
 FIRST_PAUSE_SECONDS = 0.5
@@ -21,38 +26,41 @@ class SendError(Exception):
         self.retry_after = retry_after
 
 
-class Patience:
-    """The repeats of one ask.
+def patient_sends(retries: int, retry_seconds: float, stopping: Stopping) -> "tenacity.AsyncRetrying":
+    """The sends of one ask, as tenacity's attempts; the last failure is raised when they end.
 
-    It ends after `retries` repeats, or when the next would start later than `retry_seconds` after the first
-    failure (not the first send: a long generation that breaks off late still has its repeats).
+    They end after `retries` repeats, or when the next would start later than `retry_seconds` after the first
+    failure (not the first send: a long generation that breaks off late still has its repeats), or when the
+    run is to end. Between them: what the server asked for, else exponential backoff with full jitter.
     """
+    import tenacity
 
-    def __init__(self, retries: int, retry_seconds: float) -> None:
-        self._retries, self._retry_seconds = retries, retry_seconds
-        self._first_failure: float | None = None
-        self.repeats = 0
+    first_failure: float | None = None
 
-    def pause_after(self, failure: SendError, now: float) -> float | None:
-        """Seconds to wait before the next send, which is thereby counted; None when it is enough.
+    def is_enough(state: tenacity.RetryCallState) -> bool:
+        nonlocal first_failure
+        now = time.monotonic()
+        if first_failure is None:
+            first_failure = now
+        is_late = now + state.upcoming_sleep - first_failure > retry_seconds
+        return is_late or state.attempt_number > retries or stopping.is_set
 
-        What the server asked for, else exponential backoff with full jitter.
+    return tenacity.AsyncRetrying(
+        retry=tenacity.retry_if_exception(lambda error: isinstance(error, SendError) and error.is_retried),
+        wait=_pause,
+        stop=is_enough,
+        sleep=stopping.wait,
+        reraise=True,
+    )
 
-        Args:
-            failure: What the last send came to.
-            now: A monotonic clock, in seconds.
-        """
-        if self._first_failure is None:
-            self._first_failure = now
-        pause = failure.retry_after
-        if pause is None:
-            longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**self.repeats)
-            pause = random.uniform(0, longest)  # noqa: S311 - jitter, no secret
-        is_late = now + pause - self._first_failure > self._retry_seconds
-        if not failure.is_retried or self.repeats >= self._retries or is_late:
-            return None
-        self.repeats += 1
-        return pause
+
+def _pause(state: "tenacity.RetryCallState") -> float:
+    import tenacity
+
+    failure = state.outcome.exception() if state.outcome else None
+    if isinstance(failure, SendError) and failure.retry_after is not None:
+        return failure.retry_after
+    return tenacity.wait_random_exponential(multiplier=FIRST_PAUSE_SECONDS, max=LONGEST_PAUSE_SECONDS)(state)
 
 
 def is_worth_repeating(status: int, kind: ErrorType) -> bool:

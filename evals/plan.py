@@ -57,7 +57,7 @@ class RunSection(_Section):
     top_p: float = Field(default=1.0, gt=0, le=1)
     seed: int = Field(default=1, ge=0)
     stream: Literal[False] = False
-    concurrency: int = Field(default=8, ge=1, le=4096)
+    concurrency: int = Field(default=8, ge=1, le=1000)
     in_turn: bool = False
     timeout: float = Field(default=600, gt=0, allow_inf_nan=False)
     retries: int = Field(default=5, ge=0, le=100)

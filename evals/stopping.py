@@ -1,6 +1,7 @@
 """The wish that a run end: what is in flight is waited for, nothing new is sent."""
 
 import asyncio
+import contextlib
 
 
 class Stopping:
@@ -18,11 +19,8 @@ class Stopping:
         """Ask the run to end."""
         self._event.set()
 
-    async def wait(self, seconds: float) -> bool:
-        """Rest that long, or until the run is to end; True if it is."""
-        try:
+    async def wait(self, seconds: float) -> None:
+        """Rest that long, or until the run is to end."""
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._event.wait()
-        except TimeoutError:
-            return False
-        return True

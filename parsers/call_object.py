@@ -45,18 +45,18 @@ def object_defects(
     defects: list[Defect] = []
     aliased = set[str]()
     for member in members:
-        match member.key:
-            case "name":
-                defects.extend(_judge_name(member, tools))
-            case found_key if found_key == key:
-                found = arguments_defect(member.value, member.value_span)
-                defects.extend([found] if found is not None else [])
-            case other:
-                meant = "name" if other in _NAME_ALIASES else key if other in _ARGUMENTS_ALIASES else None
-                aliased.update([meant] if meant is not None else [])
-                instead = f" (it is called {shorten(meant)})" if meant is not None else ""
-                message = f"a call has no member {shorten(other)}{instead}"
-                defects.append(Defect(DefectCode.UNKNOWN_MEMBER, message, member.key_span))
+        if member.key == "name":
+            defects.extend(_judge_name(member, tools))
+        elif member.key == key:
+            found = arguments_defect(member.value, member.value_span)
+            defects.extend([found] if found is not None else [])
+        else:
+            meant = "name" if member.key in _NAME_ALIASES else None
+            meant = key if member.key in _ARGUMENTS_ALIASES else meant
+            aliased.update([meant] if meant is not None else [])
+            instead = f" (it is called {shorten(meant)})" if meant is not None else ""
+            message = f"a call has no member {shorten(member.key)}{instead}"
+            defects.append(Defect(DefectCode.UNKNOWN_MEMBER, message, member.key_span))
     if place is not None:
         present = {member.key for member in members} | aliased
         if "name" not in present:

@@ -1,8 +1,8 @@
 """The contract of a call: its arguments against the schema of the function that it names."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from .codes import DefectCode, NoteCode
@@ -29,14 +29,20 @@ _UNIONS = frozenset({"anyOf", "oneOf"})
 
 @dataclass(frozen=True, slots=True)
 class _Complaint:
-    """One violation: where in the arguments, which code, and a clause that continues the path."""
+    """One violation: where in the arguments, which code, and a clause that continues the path.
+
+    `parameter` is the first step of the path; empty if the arguments as a whole are at fault.
+    """
 
     path: str
     code: DefectCode
     clause: str
+    parameter: str = ""
 
 
-def schema_defects(tools: Tools, name: str, arguments: JsonObject, span: Span) -> tuple[Defect, ...]:
+def schema_defects(
+    tools: Tools, name: str, arguments: JsonObject, span: Span, places: Mapping[str, Span] | None = None
+) -> tuple[Defect, ...]:
     """Check arguments against the declared schema of `name`.
 
     The rules are those of JSON Schema 2020-12: `5.0` is an integer, `true` is no number, and a parameter
@@ -47,6 +53,7 @@ def schema_defects(tools: Tools, name: str, arguments: JsonObject, span: Span) -
         name: The function called; one that is not declared has no schema to break.
         arguments: The decoded arguments.
         span: Where the arguments stand; every defect carries it.
+        places: Where single parameters stand, if that is known; their defects carry that instead.
 
     Returns:
         One defect for each violation, ordered by JSON path, then by code.
@@ -61,31 +68,53 @@ def schema_defects(tools: Tools, name: str, arguments: JsonObject, span: Span) -
         clause = f"could not be checked ({type(error).__name__}): too large a number, or nested too deeply"
         complaints = {_Complaint("$", DefectCode.SCHEMA_OTHER, clause)}
     ordered = sorted(complaints, key=lambda complaint: (complaint.path, complaint.code, complaint.clause))
-    return tuple(Defect(found.code, f"{name}: {found.path} {found.clause}", span) for found in ordered)
+    known: Mapping[str, Span] = {} if places is None else places
+    return tuple(
+        Defect(found.code, f"{name}: {found.path} {found.clause}", known.get(found.parameter, span))
+        for found in ordered
+    )
 
 
-def schema_notes(tools: Tools, name: str, arguments: JsonObject, span: Span) -> tuple[Note, ...]:
+def schema_notes(
+    tools: Tools, name: str, arguments: JsonObject, span: Span, places: Mapping[str, Span] | None = None
+) -> tuple[Note, ...]:
     """Note each float with no fraction (`5.0`) that stands where the schema asks for an integer."""
     validator = tools.validators.get(name)
     if validator is None or not _has_whole_float(arguments):
         return ()
     try:
         paths = {
-            json_path(leaf.absolute_path)
+            (json_path(leaf.absolute_path), _first_step(leaf.absolute_path))
             for error in _strict_integers(validator).iter_errors(arguments)
             for leaf in _leaves(error)
             if leaf.validator == "type" and isinstance(leaf.instance, float) and leaf.instance.is_integer()
         }
     except (RecursionError, ArithmeticError, ValueError, TypeError):
         return ()
+    known: Mapping[str, Span] = {} if places is None else places
     return tuple(
-        Note(NoteCode.INTEGER_AS_FLOAT, f"{name}: {path} is an integer written as a float", span)
-        for path in sorted(paths)
+        Note(
+            NoteCode.INTEGER_AS_FLOAT,
+            f"{name}: {path} is an integer written as a float",
+            known.get(parameter, span),
+        )
+        for path, parameter in sorted(paths)
     )
 
 
+def _first_step(steps: Sequence[str | int]) -> str:
+    return str(steps[0]) if steps else ""
+
+
 def _read(error: "ValidationError") -> Iterator[_Complaint]:
-    """Turn one error of the validator into complaints, each with the path of its own value."""
+    """Turn one error of the validator into complaints, each with the parameter that it is about."""
+    parameter = _first_step(error.absolute_path)
+    for found in _complaints(error):
+        yield found if not parameter else replace(found, parameter=parameter)
+
+
+def _complaints(error: "ValidationError") -> Iterator[_Complaint]:
+    """Turn one error into complaints, each with the path of its own value."""
     steps = tuple(error.absolute_path)
     path = json_path(steps)
     keyword = str(error.validator)
@@ -99,7 +128,7 @@ def _read(error: "ValidationError") -> Iterator[_Complaint]:
                     yield _Complaint(json_path((*steps, missing)), _CODES[keyword], "is required and missing")
         case "additionalProperties" if isinstance(instance, Mapping) and isinstance(schema, Mapping):
             for extra in _extras(instance, schema):
-                yield _Complaint(json_path((*steps, extra)), _CODES[keyword], "is not declared")
+                yield _Complaint(json_path((*steps, extra)), _CODES[keyword], "is not declared", extra)
         case "type":
             wanted = (
                 " or ".join(str(kind) for kind in expected) if isinstance(expected, list) else str(expected)

@@ -1,6 +1,6 @@
 """What a dialect writes down while it reads: calls, defects, notes and the text between blocks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from .codes import DefectCode, NoteCode
 from .contract import schema_defects, schema_notes
@@ -51,7 +51,13 @@ class Transcript:
         """Keep a call that is whole by its grammar."""
         self._calls.append(Call(name, arguments, block))
 
-    def judge_contract(self, name: str, arguments: JsonObject, locate: Callable[[str], Span]) -> None:
+    def judge_contract(
+        self,
+        name: str,
+        arguments: JsonObject,
+        locate: Callable[[str], Span],
+        places: Mapping[str, Span] | None = None,
+    ) -> None:
         """Check a whole call against the declared tools; what only the contract refuses stays a call.
 
         Args:
@@ -59,6 +65,7 @@ class Transcript:
             arguments: Its arguments.
             locate: Says where the value of "name" or "arguments" stands; asked only if there is something
                 to say.
+            places: Where the single parameters stand, in grammars that give each its own markup.
         """
         if self.tools is None:  # nothing was declared that could be broken
             return
@@ -67,12 +74,16 @@ class Transcript:
             undeclared = name_defect(name, self.tools, locate("name"))
             self._defects.extend([undeclared] if undeclared is not None else [])
             return
-        defects = schema_defects(self.tools, name, arguments, nowhere)
-        notes = schema_notes(self.tools, name, arguments, nowhere)
+        defects = schema_defects(self.tools, name, arguments, nowhere, places)
+        notes = schema_notes(self.tools, name, arguments, nowhere, places)
         if defects or notes:
             place = locate("arguments")
-            self._defects.extend(Defect(defect.code, defect.message, place) for defect in defects)
-            self._notes.extend(Note(note.code, note.message, place) for note in notes)
+            for found in defects:
+                span = place if found.span == nowhere else found.span
+                self._defects.append(Defect(found.code, found.message, span))
+            for note in notes:
+                span = place if note.span == nowhere else note.span
+                self._notes.append(Note(note.code, note.message, span))
 
     def end_open(self, start: int, end: int) -> None:
         """Say that the text ended inside the block whose opening tag is given."""

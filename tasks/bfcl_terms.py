@@ -1,8 +1,8 @@
-"""What matching by the rules of BFCL needs to know beside the calls that are due: rule, language, declared types.
+"""What matching by BFCL's rules needs beside the calls that are due: rule, language, declared types.
 
 The Berkeley Function-Calling Leaderboard (BFCL) checks a value by the type words of its own function
-descriptions. For its Python categories they can be read off the JSON Schema that a tool declares; for Java and
-JavaScript every parameter is shown as a string, so the published words are kept beside the expected calls.
+descriptions. For its Python categories they can be read off the JSON Schema that a tool declares; for Java
+and JavaScript every parameter is shown as a string, so the published words are kept beside the calls.
 """
 
 from collections.abc import Mapping
@@ -36,6 +36,11 @@ class Declared:
 
     word: str
     item: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The type as a message names it: `array<float>`."""
+        return f"`{self.word}`" if self.item is None else f"`{self.word}<{self.item}>`"
 
 
 @dataclass(frozen=True, slots=True)

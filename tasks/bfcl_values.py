@@ -1,31 +1,58 @@
 """One argument judged as BFCL judges it: its exact Python type first, then its value, normalised.
 
 The rules are the benchmark's own, quirks included, written from a description of what its checker does; the
-names of errors are those of its result files. `""` among the right values means that the parameter may be left
-out, and here and there passes for an empty string or an empty list.
+names of errors are those of its result files. `""` among the right values means that the parameter may be
+left out, and here and there passes for an empty string or an empty list.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ..parsers.result import Json, JsonObject
-from .bfcl_terms import Declared
+from .bfcl_terms import Declared, Language
 
 OMITTED = ""
 """Among the right values: the parameter may be left out."""
 
-_KINDS: dict[str, type] = {
-    "string": str,
-    "integer": int,
-    "float": float,
-    "boolean": bool,
-    "array": list,
-    "tuple": list,
-    "dict": dict,
-    "any": str,
+_KINDS: dict[Language, dict[str, type]] = {
+    Language.PYTHON: {
+        "string": str,
+        "integer": int,
+        "float": float,
+        "boolean": bool,
+        "array": list,
+        "tuple": list,
+        "dict": dict,
+        "any": str,
+    },
+    # Left out: Set, Hashtable, Queue and Stack, whose conversion the benchmark never wrote.
+    Language.JAVA: {
+        "byte": int,
+        "short": int,
+        "integer": int,
+        "long": int,
+        "float": float,
+        "double": float,
+        "boolean": bool,
+        "char": str,
+        "String": str,
+        "any": str,
+        "Array": list,
+        "ArrayList": list,
+        "HashMap": dict,
+    },
+    Language.JAVASCRIPT: {
+        "String": str,
+        "integer": int,
+        "float": float,
+        "Bigint": int,
+        "Boolean": bool,
+        "dict": dict,
+        "array": list,
+        "any": str,
+    },
 }
-_LISTS = frozenset({"array", "tuple"})
+_LISTS = frozenset({"array", "tuple", "Array", "ArrayList"})
 _IGNORED = re.compile(r"[ ,./\-_*^]")
 
 
@@ -33,23 +60,20 @@ class CheckerCrashError(Exception):
     """The benchmark's own checker ends in an exception here; its result is neither right nor wrong."""
 
 
-
-
-def is_known_type(declared: Declared) -> bool:
+def is_known_type(declared: Declared, language: Language) -> bool:
     """Say whether the checker knows a declared type; at any other it crashes."""
-    if declared.word not in _KINDS:
-        return False
-    return declared.word not in _LISTS or declared.item in _KINDS
+    kinds = _KINDS[language]
+    return declared.word in kinds and (declared.word not in _LISTS or declared.item in kinds)
 
 
-def value_error(declared: Declared, value: Json, right: Sequence[Json], *, widen: bool = True) -> str | None:
+def value_error(declared: Declared, value: Json, right: Sequence[Json], language: Language) -> str | None:
     """Judge one argument of a call.
 
     Args:
         declared: The declared type.
-        value: What the model gave.
+        value: What the model gave; in the Java and JavaScript categories, what its source text stands for.
         right: Every acceptable value, as published; order matters.
-        widen: Take an integer for a declared float (the Python categories do).
+        language: Whose type words are declared.
 
     Returns:
         None if the value passes, else the benchmark's error type.
@@ -57,17 +81,18 @@ def value_error(declared: Declared, value: Json, right: Sequence[Json], *, widen
     Raises:
         CheckerCrashError: The benchmark's checker raises here.
     """
-    if not is_known_type(declared):
-        raise CheckerCrashError(f"the type word {declared.word!r} is unknown")
-    kind = _KINDS[declared.word]
-    item = _KINDS[declared.item] if declared.word in _LISTS and declared.item is not None else None
-    if widen and kind is float and kind_of(value) is int:
+    if not is_known_type(declared, language):
+        raise CheckerCrashError(f"the checker does not know the type {declared.shown}")
+    kinds = _KINDS[language]
+    kind = kinds[declared.word]
+    item = kinds[declared.item] if declared.word in _LISTS and declared.item is not None else None
+    if language is Language.PYTHON and kind is float and kind_of(value) is int:
         value = _widened(value)
     if (error := _type_error(value, right, kind, item)) is not None:
         return error
-    is_variable = _right_kind(right) not in (None, kind)
-    if is_variable:
-        return None if value in right else "value_error:others"
+    if _right_kind(right) not in {None, kind}:
+        # A "variable": the right value is not of the declared type, and is compared literally.
+        return _scalar_error(value, right)
     return _checker_of(kind, item)(value, right)
 
 
@@ -99,7 +124,7 @@ def _type_error(value: Json, right: Sequence[Json], kind: type, item: type | Non
         if item is None or not isinstance(value, list):
             return None
         return _item_type_error(value, right, item)
-    # As a "variable": a right value that is not of the declared type allows its own.
+    # A right value that is not of the declared type allows its own.
     return None if right_kind is not None and kind_of(value) is right_kind else "type_error:simple"
 
 

@@ -59,9 +59,10 @@ def _sample(suite: str, compact: dict[str, Any], toolsets: dict[str, Any]) -> Ra
 
 
 def _worked_examples(examples: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Expand the examples to earlier turns of the conversation, as the OpenAI API wants them.
+    """Expand the examples to earlier turns of the conversation, in the OpenAI form.
 
-    Every call has an id and is answered by a tool turn, since strict servers refuse a history without it.
+    No turn gives the result of a call: with such turns between its examples, a very small model writes
+    results instead of calls. Inference servers take a history like this one; a few hosted services do not.
     """
     turns: list[dict[str, Any]] = []
     calls = 0
@@ -76,5 +77,4 @@ def _worked_examples(examples: list[dict[str, Any]]) -> list[dict[str, Any]]:
             function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
             made.append({"id": f"call_{calls}", "type": "function", "function": function})
         turns.append({"role": "assistant", "content": None, "tool_calls": made})
-        turns.extend({"role": "tool", "tool_call_id": call["id"], "content": "ok"} for call in made)
     return turns

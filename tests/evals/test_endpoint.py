@@ -11,7 +11,7 @@ from draftproof.errors import UserError
 from draftproof.evals import patience
 from draftproof.evals.attempt import Ask, EndpointError, ErrorType, Stage
 from draftproof.evals.endpoint import Endpoint
-from draftproof.evals.patience import Patience, SendError, read_retry_after
+from draftproof.evals.patience import SendError, patient_sends, read_retry_after
 from draftproof.evals.plan import Arm, RunSection
 from draftproof.evals.stopping import Stopping
 
@@ -297,22 +297,52 @@ def failure(*, is_retried=True, retry_after=None):
     )
 
 
+class _Clock(Stopping):
+    """Time that only waiting moves."""
+
+    def __init__(self, now=0.0):
+        super().__init__()
+        self.now, self.pauses = now, []
+
+    async def wait(self, seconds):
+        self.pauses.append(seconds)
+        self.now += seconds
+
+
+def pauses_of(monkeypatch, failures, retries, retry_seconds, *, first_send_lasts=0.0):
+    """The pauses between sends that fail one after another as given (the last failure for ever)."""
+
+    async def fail():
+        clock = _Clock()
+        monkeypatch.setattr(patience.time, "monotonic", lambda: clock.now)
+        sends = 0
+        with pytest.raises(SendError):  # noqa: PT012 - the loop is what raises
+            async for send in patient_sends(retries, retry_seconds, clock):
+                with send:
+                    clock.now += first_send_lasts if not sends else 0.0
+                    sends += 1
+                    raise failures[min(sends, len(failures)) - 1]
+        assert sends == len(clock.pauses) + 1
+        return clock.pauses
+
+    return asyncio.run(fail())
+
+
 def test_pauses_grow_and_are_bounded(monkeypatch):
     """Exponential backoff with full jitter, never over twenty seconds."""
     monkeypatch.setattr(patience, "FIRST_PAUSE_SECONDS", 0.5)
-    monkeypatch.setattr(patience.random, "uniform", lambda _low, high: high)
-    waits = Patience(8, 1e9)
-    assert [waits.pause_after(failure(), 0.0) for _ in range(9)] == [0.5, 1, 2, 4, 8, 16, 20, 20, None]
-    assert waits.repeats == 8
+    pauses = pauses_of(monkeypatch, [failure()], 8, 1e9)
+    longest = [0.5, 1, 2, 4, 8, 16, 20, 20]
+    assert len(pauses) == len(longest)
+    assert all(0 <= pause <= most for pause, most in zip(pauses, longest, strict=True))
+    assert len(set(pauses)) > 1
 
 
-def test_patience_is_counted_from_the_first_failure():
+def test_patience_is_counted_from_the_first_failure(monkeypatch):
     """A generation that breaks off after an hour still has its repeats."""
-    waits = Patience(5, 60)
-    assert waits.pause_after(failure(retry_after=10), 3600.0) == 10
-    assert waits.pause_after(failure(retry_after=10), 3650.0) == 10
-    assert waits.pause_after(failure(retry_after=10), 3651.0) is None
-    assert Patience(5, 60).pause_after(failure(is_retried=False, retry_after=0), 0.0) is None
+    patient = [failure(retry_after=10)]
+    assert pauses_of(monkeypatch, patient, 99, 60, first_send_lasts=3600.0) == [10] * 6
+    assert pauses_of(monkeypatch, [failure(is_retried=False, retry_after=0)], 5, 60) == []
 
 
 KEY = "sk-very-secret-0123456789"

@@ -1,0 +1,14 @@
+"""Fixtures that several test modules share."""
+
+import pytest
+from draftproof.errors import UserError
+from draftproof.evals.model_file import fetch_default_model
+
+
+@pytest.fixture(scope="session")
+def model_path():
+    """The small default model; without a way to fetch it, the tests that need it are skipped and say why."""
+    try:
+        return fetch_default_model(print)
+    except UserError as error:
+        pytest.skip(str(error))
