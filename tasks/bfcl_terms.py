@@ -90,38 +90,39 @@ def terms_of_schema(schema: JsonObject) -> FunctionTerms:
     `number` is the word `float`, `object` is `dict`; a union, or no type at all, is a word the checker does
     not know.
     """
-    properties = schema.get("properties")
-    members = properties if isinstance(properties, Mapping) else {}
-    return FunctionTerms({name: _declared(member) for name, member in members.items()}, _required(schema))
+    published = terms_of_description(schema)
+    declared = {
+        name: Declared(
+            _WORD_OF_TYPE.get(one.word, one.word),
+            None if one.item is None else _WORD_OF_TYPE.get(one.item, one.item),
+        )
+        for name, one in published.parameters.items()
+    }
+    return FunctionTerms(declared, published.required)
 
 
 def terms_of_description(parameters: JsonObject) -> FunctionTerms:
     """Read the terms of a function off its published description, whose type words are taken as they are."""
-    properties = parameters.get("properties")
-    members = properties if isinstance(properties, Mapping) else {}
-    declared = {
-        name: Declared(_word(member), _word(member["items"]) if _has_items(member) else None)
-        for name, member in members.items()
-    }
-    return FunctionTerms(declared, _required(parameters))
-
-
-def _required(schema: JsonObject) -> tuple[str, ...]:
-    required = schema.get("required")
-    return tuple(name for name in required if isinstance(name, str)) if isinstance(required, list) else ()
+    required = parameters.get("required")
+    return FunctionTerms(
+        {name: _declared(member) for name, member in members_of(parameters, "properties").items()},
+        tuple(name for name in required if isinstance(name, str)) if isinstance(required, list) else (),
+    )
 
 
 def _declared(member: Json) -> Declared:
-    word = _word(member)
-    item = _word(member["items"]) if isinstance(member, Mapping) and _has_items(member) else None
-    return Declared(_WORD_OF_TYPE.get(word, word), None if item is None else _WORD_OF_TYPE.get(item, item))
+    if not isinstance(member, Mapping):
+        return Declared("")
+    items = members_of(member, "items")
+    return Declared(_word(member), _word(items) if "type" in items else None)
 
 
-def _has_items(member: Json) -> bool:
-    items = member.get("items") if isinstance(member, Mapping) else None
-    return isinstance(items, Mapping) and "type" in items
+def members_of(schema: JsonObject, key: str) -> JsonObject:
+    """Return the object under a key of a schema; an empty one if there is none."""
+    members = schema.get(key)
+    return members if isinstance(members, Mapping) else {}
 
 
-def _word(member: Json) -> str:
-    word = member.get("type") if isinstance(member, Mapping) else None
+def _word(schema: JsonObject) -> str:
+    word = schema.get("type")
     return word if isinstance(word, str) else ""

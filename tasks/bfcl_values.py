@@ -222,7 +222,10 @@ def _mapping(value: Json) -> JsonObject:
     raise CheckerCrashError("a value is no object where one is compared")
 
 
-def _values(value: Json) -> list[Json]:
+def _values(value: Json) -> Sequence[Json]:
     if isinstance(value, list):
         return value
+    if isinstance(value, str):
+        # An authors' slip, a value instead of a list of values: read by Python as characters, and `""`.
+        return [*value, OMITTED]
     raise CheckerCrashError("a member of a right object lists no values")

@@ -2,27 +2,30 @@
 
 A file names toolsets (tools and worked examples of their use) once; every sample of a toolset gets the same
 tools and the same examples as earlier turns. Without worked examples a very small model answers in prose.
+Larger suites are folders (`tasks.compact`), and one is drawn from a seed (`tasks.speculation`).
 """
 
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeAlias
+from typing import Any
 
-RawSample: TypeAlias = dict[str, Any]
-"""One sample as JSON, in the form of a suite line; `tasks.raw_sample` is where it is validated."""
+from .compact import TOOLS_FILE, RawSample, read_folder
+from .speculation import speculation_samples
 
 _PACKAGE = __name__.rpartition(".")[0]
 _SUFFIX = ".json"
+_DRAWN = "speculation"
 
 
 @cache
 def builtin_names() -> tuple[str, ...]:
     """Return the names of the built-in suites, sorted."""
     folder = files(_PACKAGE).joinpath("suites")
-    return tuple(
-        sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
-    )
+    entries = list(folder.iterdir())
+    compact = [entry.name.removesuffix(_SUFFIX) for entry in entries if entry.name.endswith(_SUFFIX)]
+    folders = [entry.name for entry in entries if entry.joinpath(TOOLS_FILE).is_file()]
+    return tuple(sorted([*compact, *folders]))
 
 
 def read_builtin(name: str) -> list[RawSample]:
@@ -40,6 +43,11 @@ def read_builtin(name: str) -> list[RawSample]:
     """
     if name not in builtin_names():
         raise KeyError(name)
+    folder = files(_PACKAGE).joinpath("suites", name)
+    if name == _DRAWN:
+        return speculation_samples(folder)
+    if folder.is_dir():
+        return read_folder(name, folder)
     text = files(_PACKAGE).joinpath("suites", name + _SUFFIX).read_text(encoding="utf-8")
     suite: dict[str, Any] = json.loads(text)
     return [_sample(name, compact, suite["toolsets"]) for compact in suite["samples"]]

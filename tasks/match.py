@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from ..parsers.result import Call, Json
 from .assignment import cheapest_assignment
+from .bfcl_match import compare_bfcl
 from .differences import Difference, DifferenceCode
-from .sample import Expected, ExpectedCall
+from .sample import Expected, ExpectedCall, MatchRule
 from .values import differing_paths, identity, member_path, shown
 
 _ORDER = {code: position for position, code in enumerate(DifferenceCode)}
@@ -52,7 +53,10 @@ def compare(expected: Expected, calls: Sequence[Call]) -> Difference | None:
         None if every due call was made with right values and nothing else was called. Otherwise the
         difference under the pairing that leaves the fewest calls wrong, then the fewest functions, then the
         fewest arguments; it does not depend on the order of the calls or of their arguments.
+        By the match rule "bfcl" all this is that benchmark's business, where order does matter.
     """
+    if expected.match is MatchRule.BFCL:
+        return compare_bfcl(expected, calls)
     due = [_due(call) for call in expected.calls]
     # Sorted, so that ties between pairings fall the same way whatever order the model chose.
     made = sorted(map(_made, calls), key=lambda one: one.identity)

@@ -5,12 +5,14 @@ from enum import StrEnum
 
 from ..parsers.result import Json, JsonObject
 from ..parsers.tools import Tools
+from .bfcl_terms import BfclTerms
 
 
 class MatchRule(StrEnum):
     """How an expected value is compared with an actual one."""
 
     EXACT = "exact"  # JSON equality: 1 = 1.0, true is not 1, strings as they are, key order of no matter
+    BFCL = "bfcl"  # the rules of the Berkeley Function-Calling Leaderboard, quirks included
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +29,14 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The calls that are due, in any order; none means that no call is right."""
+    """The calls that are due, in any order; none means that no call is right.
+
+    `bfcl` holds the terms of the match rule "bfcl", and only of it; its rule `relevance` wants any call.
+    """
 
     calls: tuple[ExpectedCall, ...]
     match: MatchRule = MatchRule.EXACT
+    bfcl: BfclTerms | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UserError
+from .bfcl import read_bfcl
 from .builtin import builtin_names, read_builtin
+from .excluded import Excluded
 from .raw_sample import DEFAULT_CATEGORY, sample_from_json, sample_to_json
 from .sample import Sample
 from .suite_file import read_suite_file
@@ -25,12 +27,14 @@ class Suite:
     """The samples of a run, in the order in which they are asked.
 
     `digest` is a SHA-256 in hexadecimal over the samples, whatever their order; `specs` says where they came
-    from.
+    from. `excluded` are entries of those specs that are not asked, whatever the limit; the digest does not
+    cover them.
     """
 
     samples: tuple[Sample, ...]
     digest: str
     specs: tuple[str, ...]
+    excluded: tuple[Excluded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ def load_suites(specs: Sequence[str], *, limit: int | None = None, seed: int = 1
     """Load the samples that some specs name.
 
     Args:
-        specs: `builtin:NAME`, or the path of a JSONL file. All ids must differ, over all specs.
+        specs: `builtin:NAME`, `bfcl:CATEGORY` (see `tasks.bfcl_spec`), or the path of a JSONL file. All ids
+            must differ, over all specs.
         limit: How many samples to keep, of the seeded order; None for all.
         seed: Decides the order: ascending SHA-256 of `seed:id`. A sample keeps its place relative to the
             others whatever suite it came from, so a smaller limit is a part of a larger one.
@@ -65,10 +70,11 @@ def load_suites(specs: Sequence[str], *, limit: int | None = None, seed: int = 1
     def position(sample: Sample) -> tuple[str, str]:
         return hashlib.sha256(f"{seed}:{sample.id}".encode()).hexdigest(), sample.id
 
-    found = _with_unique_ids(specs)
+    excluded: list[Excluded] = []
+    found = _with_unique_ids(specs, excluded)
     # nsmallest holds no more than `limit` compiled samples of a file that may be far larger.
     samples = sorted(found, key=position) if limit is None else heapq.nsmallest(limit, found, key=position)
-    return Suite(tuple(samples), suite_digest(samples), tuple(specs))
+    return Suite(tuple(samples), suite_digest(samples), tuple(specs), tuple(excluded))
 
 
 def suite_digest(samples: Iterable[Sample]) -> str:
@@ -92,10 +98,14 @@ def describe_suites() -> tuple[SuiteDescription, ...]:
     return tuple(described)
 
 
-def _with_unique_ids(specs: Sequence[str]) -> Iterator[Sample]:
+def _with_unique_ids(specs: Sequence[str], excluded: list[Excluded]) -> Iterator[Sample]:
+    """Yield the samples of all specs; what is left out is appended to `excluded`."""
     place_of: dict[str, str] = {}
     for spec in specs:
         for place, sample in _read(spec):
+            if isinstance(sample, Excluded):
+                excluded.append(sample)
+                continue
             if sample.id in place_of:
                 raise UserError(
                     f"{place}: id: is {shown(sample.id)}, which {place_of[sample.id]} has already",
@@ -105,17 +115,19 @@ def _with_unique_ids(specs: Sequence[str]) -> Iterator[Sample]:
             yield sample
 
 
-def _read(spec: str) -> Iterator[tuple[str, Sample]]:
-    """Yield the samples of one spec, each with its place in words."""
+def _read(spec: str) -> Iterator[tuple[str, Sample | Excluded]]:
+    """Yield the samples of one spec, and what is left out of it, each with its place in words."""
     path = Path(spec)
     prefixed = _PREFIX.fullmatch(spec)
     match prefixed and prefixed["prefix"]:
         case "builtin":
             yield from _read_builtin(spec)
+        case "bfcl" if not path.exists():
+            yield from read_bfcl(spec)
         case str(prefix) if not path.exists():
             raise UserError(
                 f"tasks: {shown(spec)}: suites of the kind {prefix}: are not in this version",
-                tip=f"there are {_known_suites()}, and paths of JSONL files",
+                tip=f"there are {_known_suites()}, bfcl:CATEGORY, and paths of JSONL files",
             )
         case _:
             for line, sample in read_suite_file(path):

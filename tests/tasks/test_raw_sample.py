@@ -83,10 +83,10 @@ NO_SUCH_CHOICE = 'expected "auto", "required", "none" or {"type": "function", "f
         ),
         ({"expected": []}, "expected: is [], expected a JSON object"),
         (
-            {"expected": {"calls": [], "match": "bfcl"}},
-            'expected.match: is "bfcl", which is not supported yet, ',
+            {"expected": {"calls": [], "match": "loose"}},
+            'expected.match: is "loose", expected "exact" or "bfcl"',
         ),
-        ({"expected": {"calls": [], "match": "loose"}}, 'expected.match: is "loose", expected "exact"'),
+        ({"expected": {"calls": [], "bfcl": {}}}, 'expected.bfcl: goes with "match": "bfcl" only'),
         (
             {"expected": expected_call(name="get_time")},
             'expected.calls[0].name: is "get_time", expected a declared tool (get_weather)',
