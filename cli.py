@@ -68,7 +68,7 @@ def demo(
 
     with open_progress(quiet=quiet) as progress:
         run_demo(out, limit=limit, model=model, progress=progress, tell=_tell)
-    summary = _judged(out)
+    summary = _judged(out, must_write=True)
     if not quiet:
         _print_report(summary)
 
@@ -113,7 +113,7 @@ def run(
     plan = _plan(config, baseline, candidate or [], model, api_key_env, flags, out)
     directory = out or _new_directory(config)
     _ask(plan, directory, arm or [], quiet=quiet)
-    summary = _judged(directory)
+    summary = _judged(directory, must_write=True)
     if not quiet:
         _print_report(summary)
     if gate:
@@ -274,15 +274,25 @@ def _ask(plan: "Plan", directory: Path, arms: list[str], *, quiet: bool) -> None
         ask_plan(plan, directory, progress=progress, tell=_tell, arms=arms)
 
 
-def _judged(directory: Path, *, margin: float | None = None, alpha: float | None = None) -> "Summary":
-    """Judge a run and write its derived files; another margin or alpha is for this time only."""
+def _judged(
+    directory: Path, *, margin: float | None = None, alpha: float | None = None, must_write: bool = False
+) -> "Summary":
+    """Judge a run and write its derived files; another margin or alpha is for this time only.
+
+    A directory that cannot be written (somebody else's, an archive) is judged all the same.
+    """
     from .evals.record import read_run
     from .evals.summary import summarise, write_derived
 
     record = read_run(directory)
     if margin is None and alpha is None:
         summary = summarise(record)
-        write_derived(directory, summary)
+        try:
+            write_derived(directory, summary)
+        except UserError as error:
+            if must_write:
+                raise
+            _tell(f"note: {error.what}; the report is made all the same")
         return summary
     from .evals.plan import build_gate
 

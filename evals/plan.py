@@ -1,6 +1,7 @@
 """The plan: what is asked of whom. TOML or flags in, one validated, frozen object out."""
 
 import difflib
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -117,6 +118,11 @@ class Arm(_Section):
         if taken := sorted(RESERVED_FIELDS & value.keys()):
             msg = f"{', '.join(taken)} is set by [run] for every arm alike; expected other request fields"
             raise ValueError(msg)
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:
+            msg = "expected finite numbers: JSON has no nan and no inf"
+            raise ValueError(msg) from None
         return value
 
 

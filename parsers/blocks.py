@@ -17,7 +17,7 @@ from .result import Parsed, Span
 from .transcript import Transcript
 
 _WHITESPACE = re.compile(r"[ \t\n\r]*+")
-_QUOTATION_MARKS = frozenset("`\"'")
+QUOTATION_MARKS = frozenset("`\"'")
 # An opening tag that never became one: not closed, with attributes, or closed in itself.
 _BROKEN_TAG = re.compile(r"<tool_call(?:\s*+\{|\s++[A-Za-z_]\w*+=|\s*+/>|\s++>)")
 # Without one of these there is no markup and no JSON object: most prose is read no further.
@@ -55,7 +55,7 @@ class BlockReader(ABC):
         self._tags = [
             found.span()
             for found in _tag_pattern(opening, closing).finditer(self._text)
-            if self._text[found.start() - 1 : found.start()] not in _QUOTATION_MARKS
+            if self._text[found.start() - 1 : found.start()] not in QUOTATION_MARKS
             or not self._is_talk(*found.span())
         ]
         self._starts = [start for start, _ in self._tags]
@@ -71,7 +71,7 @@ class BlockReader(ABC):
                 self._content(position, start)
                 position = block_end = self._block(start, end)
                 continue
-            if end == len(self._text) and self._text[max(0, start - 1) : start] in _QUOTATION_MARKS:
+            if end == len(self._text) and self._text[max(0, start - 1) : start] in QUOTATION_MARKS:
                 break  # it may be talk whose second quotation mark is still to come
             self._content(position, start, before_close=True)
             if self._owed > 0 and position == block_end and self._skip(position) == start:
@@ -187,7 +187,7 @@ class BlockReader(ABC):
 
     def _is_talk(self, start: int, end: int) -> bool:
         before = self._text[max(0, start - 1) : start]
-        return before in _QUOTATION_MARKS and self._text.startswith(before, end)
+        return before in QUOTATION_MARKS and self._text.startswith(before, end)
 
 
 def _unfinished_tag(text: str, tags: Sequence[str]) -> int:

@@ -103,9 +103,7 @@ To make several calls, write several of them, from {_TAGS.call_begin} to {_TAGS.
 def _describe_tool(tool: JsonObject) -> str:
     function = tool.get("function")
     declared: JsonObject = function if isinstance(function, Mapping) else {}
-    parameters = json.dumps(
-        declared.get("parameters") or {"type": "object", "properties": {}}, ensure_ascii=False
-    )
+    parameters = declared.get("parameters") or {"type": "object", "properties": {}}
     described = declared.get("description")
     description = f"Description: {described}\n\n" if isinstance(described, str) and described else ""
     return (

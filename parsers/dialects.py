@@ -1,12 +1,24 @@
 """The dialects there are. A new one is a module of its own and a line here."""
 
+from .deepseek_v31 import DEEPSEEK_V31
 from .dialect import Dialect
+from .glm import GLM
 from .hermes import HERMES
+from .kimi_k2 import KIMI_K2
+from .llama3_json import LLAMA3_JSON
+from .minimax_m2 import MINIMAX_M2
+from .qwen3_xml import QWEN3_XML
 
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
-        HERMES,  #
+        HERMES,
+        QWEN3_XML,
+        GLM,
+        KIMI_K2,
+        DEEPSEEK_V31,
+        MINIMAX_M2,
+        LLAMA3_JSON,
     )
 }
 

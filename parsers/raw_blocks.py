@@ -10,10 +10,9 @@ closing tag of a value is never talk.
 import re
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .blocks import BlockReader
+from .blocks import QUOTATION_MARKS, BlockReader
 from .codes import DefectCode, NoteCode
 from .families import foreign_markup
 from .json_path import shorten
@@ -37,6 +36,7 @@ class RawGrammar:
         closing: Closes a block.
         value_closing: Closes a value.
         markup: Matches every tag of the grammar, those two included, and a `value_closing` without its `>`.
+        bare_call: Matches the beginning of a call that stands outside of any block.
         inner_tags: The beginnings of the tags inside a block, so that a text may end in one.
         lost_closing: Matches, from a tag inside a value on, what shows that the value lost its closing tag.
     """
@@ -46,6 +46,7 @@ class RawGrammar:
     closing: str
     value_closing: str
     markup: re.Pattern[str]
+    bare_call: re.Pattern[str]
     inner_tags: tuple[str, ...]
     lost_closing: re.Pattern[str] | None = None
 
@@ -107,15 +108,27 @@ class RawBlockReader(BlockReader):
             BlockBrokenError: The block breaks, which has been said, or the text ends inside it.
         """
 
+    def _judge_content(self, start: int, end: int, *, before_close: bool) -> None:
+        super()._judge_content(start, end, before_close=before_close)
+        if before_close:
+            return  # what only lacks its opening tag is said by the stray closing tag
+        if foreign_markup(self._text, self._family, start, end) is not None:
+            return  # which has been said
+        for found in self._grammar.bare_call.finditer(self._text, start, end):
+            if self._text[max(0, found.start() - 1) : found.start()] not in QUOTATION_MARKS:
+                message = f"{self._shown(Span(*found.span()))} begins a call outside of {self._opening}"
+                self._say(DefectCode.MALFORMED_MARKUP, message, Span(*found.span()))
+                return
+
     # What a call is made of.
 
-    def _begin(self, name_span: Span) -> Draft:
-        """Begin a call with its name, and judge that by its shape."""
+    def _begin(self, name_span: Span, tag: Span) -> Draft:
+        """Begin a call with its name, and judge that by its shape; `tag` is where a missing one would be."""
         name = self._text[slice(*name_span)]
         draft = self._draft = Draft(name, name_span)
         if not name:
             draft.is_broken = True
-            self._say(DefectCode.MISSING_NAME, "the call has no name", name_span)
+            self._say(DefectCode.MISSING_NAME, "the call has no name", tag)
         elif not is_callable_name(name, self._out.tools):
             draft.is_broken = True
             found = name_defect(name, self._out.tools, name_span)
@@ -185,6 +198,7 @@ class RawBlockReader(BlockReader):
             if not text.startswith(self._opening, place.start):  # which is a nested_open of its own
                 message = f"{self._shown(opened)} is not closed before {shown}"
                 self._say(DefectCode.MALFORMED_MARKUP, message, opened)
+                self._note_repeat(place)
         else:
             message = f"the value of {self._shown(opened)} holds {shown}, as text or for want of a tag"
             self._say(DefectCode.AMBIGUOUS_VALUE, message, place)
@@ -192,10 +206,12 @@ class RawBlockReader(BlockReader):
     def _is_lost(self, opened: Span, index: int) -> bool:
         """Return True if a tag inside a value shows that the value's closing tag is missing.
 
-        It does at the beginning of a line, where the grammar goes on in its full form, and where nothing
-        closes the value any more before the block ends.
+        It does right after the tag that opens the value, at the beginning of a line, where the grammar goes
+        on in its full form, and where nothing closes the value any more before the block ends.
         """
         text, place = self._text, self._markup[index]
+        if place.start == opened.end:
+            return True
         if _LINE_START.search(text, max(opened.end, place.start - _INDENT_LENGTH), place.start):
             return True
         pattern = self._grammar.lost_closing
@@ -234,9 +250,7 @@ class RawBlockReader(BlockReader):
         ):
             message = f"{self._shown(value_closing)} may end the value or belong to it: the same tag follows"
             self._say(DefectCode.AMBIGUOUS_VALUE, message, value_closing)
-        elif text.startswith(self._closing, position):
-            place = Span(position, position + len(self._closing))
-            self._say(DefectCode.MALFORMED_MARKUP, f"{wanted} is missing before {self._closing}", place)
+            self._note_repeat(following)
         elif foreign is not None:
             message = f"{self._shown(foreign)} belongs to another dialect"
             self._say(DefectCode.WRONG_DIALECT, message, foreign)
@@ -254,28 +268,27 @@ class RawBlockReader(BlockReader):
         return BlockBrokenError(position)
 
     def _judge_tag(self, place: Span, wanted: str) -> None:
-        """Say that a tag stands in the wrong place, and note it if it stands there twice in a row."""
-        tag = self._text[slice(*place)]
+        """Say that a tag stands in the wrong place."""
         message = f"{self._shown(place)} stands where {wanted} should"
         self._say(DefectCode.MALFORMED_MARKUP, message, place)
+        self._note_repeat(place)
+
+    def _note_repeat(self, place: Span) -> None:
+        """Note a tag that stands twice in a row."""
+        tag = self._text[slice(*place)]
         if self._text.endswith(tag, 0, place.start):
             self._out.add_note(NoteCode.TOKEN_DUPLICATION, f"{shorten(tag)} stands twice in a row", *place)
 
     # Small words.
 
-    def _next_markup(self, position: int) -> Span | None:
-        """Return the first tag at or after `position` that is no talk."""
+    def _next_markup(self, position: int, *, is_talk_counted: bool = False) -> Span | None:
+        """Return the first tag at or after `position` that is no talk, or the first of all."""
         for index in range(bisect_left(self._markup_starts, position), len(self._markup)):
             place = self._markup[index]
-            if not self._is_talk(*place):
+            if is_talk_counted or not self._is_talk(*place):
                 return place
         return None
 
     def _is_undecided(self, place: Span) -> bool:
         """Return True if the text ends where it would show whether a tag is talk."""
-        return place.end == len(self._text) and self._text[place.start - 1] in "`\"'"
-
-
-def first_gap(text: str, gaps: Sequence[Span], expected: str) -> Span | None:
-    """Return the first of some gaps between tags that is not as expected."""
-    return next((gap for gap in gaps if text[slice(*gap)] != expected), None)
+        return place.end == len(self._text) and self._text[place.start - 1] in QUOTATION_MARKS

@@ -117,7 +117,7 @@ class SectionReader(BlockReader):
         elif self._text.startswith(("{", "["), position):
             read = decode_located(self._text, position)
             end = read.end if isinstance(read, Decoded) else position + 1
-            message = f"JSON stands bare in the section, outside of {self._section.call_begin}"
+            message = f"JSON stands bare in the section, outside of {shorten(self._section.call_begin)}"
             self._say(DefectCode.WRONG_DIALECT, message, Span(position, end))
             return max(end, stop) if end == position + 1 else end
         else:
@@ -154,7 +154,7 @@ class SectionReader(BlockReader):
             self._say(DefectCode.WRONG_DIALECT, message, Span(brace, brace + 1))
         elif brace > 0:
             place = Span(header.start, self._piece_end(header.start, brace))
-            message = f"{tags.separator} is missing after {self._shown(place)}"
+            message = f"{shorten(tags.separator)} is missing after {self._shown(place)}"
             self._say(DefectCode.MALFORMED_MARKUP, message, place)
         elif mark.group() == tags.call_end:
             _ = self._name(opening, header)
@@ -248,7 +248,7 @@ class SectionReader(BlockReader):
         if mark.group() == tags.end:
             self._say(DefectCode.MALFORMED_MARKUP, "the section is closed before its call is", place)
             return mark.start()
-        message = f"{self._shown(place)} stands where {instead_of} should"
+        message = f"{shorten(mark.group())} stands where {instead_of} should"
         self._say(DefectCode.MALFORMED_MARKUP, message, place)
         self._note_twice(mark)
         return self._resume_call(opening, mark.end())
@@ -273,10 +273,11 @@ class SectionReader(BlockReader):
             message = "a closing tag stands without an open call"
             self._say(DefectCode.STRAY_CLOSE, message, Span(*mark.span()))
         elif mark.group() == self._section.separator:
-            message = f"{mark.group()} stands where a call should begin"
+            message = f"{shorten(mark.group())} stands where a call should begin"
             self._say(DefectCode.MALFORMED_MARKUP, message, Span(*mark.span()))
         else:
-            self._say(DefectCode.MALFORMED_MARKUP, f"{mark.group()} is no tag of a call", Span(*mark.span()))
+            message = f"{shorten(mark.group())} is no tag of a section"
+            self._say(DefectCode.MALFORMED_MARKUP, message, Span(*mark.span()))
         self._note_twice(mark)
 
     def _judge_content(self, start: int, end: int, *, before_close: bool) -> None:
@@ -290,10 +291,10 @@ class SectionReader(BlockReader):
             if mark.group() in {tags.call_begin, tags.separator, tags.call_end}:
                 if before_close:
                     return  # only the beginning of the section is missing, which its stray end says
-                message = f"{mark.group()} stands outside of a section"
+                message = f"{shorten(mark.group())} stands outside of a section"
             else:
                 self._has_broken_begin = True
-                message = f"{mark.group()} is no tag of a section"
+                message = f"{shorten(mark.group())} is no tag of a section"
             self._say(DefectCode.MALFORMED_MARKUP, message, Span(*mark.span()))
             return
         super()._judge_content(start, end, before_close=before_close)

@@ -1,6 +1,6 @@
 """A right answer by BFCL's rules, made of the values that an entry lists, where those do not contradict."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ..parsers.result import Call, Json, Span
 from .bfcl_match import refuse, right_values, terms_of
@@ -15,9 +15,10 @@ _NO_TERMS = FunctionTerms({})
 def reference_calls(expected: Expected) -> tuple[Call, ...]:
     """Return the calls that come nearest to a right answer, in the order in which they are due.
 
-    Each parameter gets the first of its right values that the benchmark's checker takes, else it is left out
-    where it may be, else it gets the first value that is listed, which is then wrong. Parameters do not
-    depend on each other, so the calls are right if any are: `tasks.bfcl_match.refuse` says whether.
+    Each parameter gets the first of its right values (null only if there is no other) that the benchmark's
+    checker takes, else it is left out where it may be, else it gets an empty value, or one that is wrong.
+    Parameters do not depend on each other, so the calls are right if any are: `tasks.bfcl_match.refuse` says
+    whether.
     """
     terms = terms_of(expected)
     return tuple(_call(due, terms) for due in expected.calls)
@@ -36,21 +37,19 @@ def _call(due: ExpectedCall, terms: BfclTerms) -> Call:
     arguments: dict[str, Json] = {}
     for name in due.arguments:
         right, declared = right_values(due, name), function.parameters.get(name)
-        is_left_out = OMITTED in right and name not in function.required
-        if declared is None:
-            if not is_left_out:
-                arguments[name] = next(iter(right), None)
-            continue
-        choices = list(_choices(right, declared, terms.language))
-        passing = [one for one in choices if _passes(declared, one, right, terms.language)]
+        listed, stand_ins = _choices(right, declared, terms.language)
+        passing = [one for one in listed if _passes(declared, one, right, terms.language)]
         if passing:
             arguments[name] = passing[0]
-        elif not is_left_out and choices:
-            arguments[name] = choices[0]
+        elif OMITTED not in right or name in function.required:
+            stand_in = (one for one in stand_ins if _passes(declared, one, right, terms.language))
+            arguments[name] = next(stand_in, listed[0] if listed else OMITTED)
     return Call(due.name, arguments, Span(0, 0))
 
 
-def _passes(declared: Declared, value: Json, right: list[Json], language: Language) -> bool:
+def _passes(declared: Declared | None, value: Json, right: list[Json], language: Language) -> bool:
+    if declared is None:
+        return False
     if language is not Language.PYTHON:
         if not isinstance(value, str):
             return False
@@ -61,11 +60,18 @@ def _passes(declared: Declared, value: Json, right: list[Json], language: Langua
         return False
 
 
-def _choices(right: list[Json], declared: Declared, language: Language) -> Iterator[Json]:
-    """Yield what a model might give for a parameter: the listed values, then what `""` may stand for."""
-    listed = [_plain(value) for value in right if value != OMITTED]
-    for value in [*listed, OMITTED, *([[]] if OMITTED in right else [])]:
-        yield value if language is Language.PYTHON else source_literal(value, declared, language)
+def _choices(
+    right: list[Json], declared: Declared | None, language: Language
+) -> tuple[list[Json], list[Json]]:
+    """Return what a model might give: the listed values, null last, and what `""` may stand for."""
+    listed = sorted((_plain(value) for value in right if value != OMITTED), key=lambda one: one is None)
+    stand_ins: list[Json] = [OMITTED, []]
+    if language is Language.PYTHON or declared is None:
+        return listed, stand_ins
+    return (
+        [source_literal(value, declared, language) for value in listed],
+        [source_literal(value, declared, language) for value in stand_ins],
+    )
 
 
 def _plain(value: Json) -> Json:

@@ -128,21 +128,21 @@ def _javascript_value(text: str, word: str, item: str | None = None) -> Json:
 
 
 def _javascript_array(text: str, item: str | None) -> Json:
-    if item == "dict" and (found := _JS_OBJECTS.fullmatch(text)):
+    if item == "dict" and (found := _JS_OBJECTS.match(text)):
         return [_javascript_object(one[0]) for one in _JS_OBJECT.finditer(found[1])]
-    if nested := _JS_NESTED_ARRAY.fullmatch(text):
+    if nested := _JS_NESTED_ARRAY.match(text):
         inner = _JS_NEXT_ARRAY.split(nested[1])
         if any(character in one for one in inner for character in "[]{}"):
             return text
         return [[_javascript_item(one.strip()) for one in each.split(",")] for each in inner]
-    if (found := _JS_ARRAY.fullmatch(text)) is None:
+    if (found := _JS_ARRAY.match(text)) is None:
         return text
     parts = _parts(found[1] if found[1] is not None else found[2])
     return [one if item is None else _javascript_value(one, item) for one in parts]
 
 
 def _javascript_object(text: str) -> Json:
-    if (found := _JS_OBJECT.fullmatch(text)) is None:
+    if (found := _JS_OBJECT.match(text)) is None:
         return text
     value: dict[str, Json] = {}
     position, body = 0, found[1].rstrip()

@@ -1,7 +1,6 @@
 """Suites: where samples come from, the one order in which they are asked, and the digest that names them."""
 
 import hashlib
-import heapq
 import json
 import re
 from collections import Counter
@@ -15,6 +14,9 @@ from .builtin import builtin_names, read_builtin
 from .excluded import Excluded
 from .raw_sample import DEFAULT_CATEGORY, sample_from_json, sample_to_json
 from .sample import Sample
+from .selection import Selection, keep_excluded, read_sample_ids, select
+from .shots import WorkedExamples
+from .spec_options import split_options
 from .suite_file import read_suite_file
 from .values import shown
 
@@ -28,13 +30,14 @@ class Suite:
 
     `digest` is a SHA-256 in hexadecimal over the samples, whatever their order; `specs` says where they came
     from. `excluded` are entries of those specs that are not asked, whatever the limit; the digest does not
-    cover them.
+    cover them. `notes` are sentences for the user: nothing that stops a run, and nothing to keep silent.
     """
 
     samples: tuple[Sample, ...]
     digest: str
     specs: tuple[str, ...]
     excluded: tuple[Excluded, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +49,51 @@ class SuiteDescription:
     categories: dict[str, int]
 
 
-def load_suites(specs: Sequence[str], *, limit: int | None = None, seed: int = 1) -> Suite:
+def load_suites(
+    specs: Sequence[str],
+    *,
+    limit: int | None = None,
+    seed: int = 1,
+    categories: Sequence[str] = (),
+    sample_ids: Sequence[str] = (),
+    shots: int = 0,
+) -> Suite:
     """Load the samples that some specs name.
 
     Args:
-        specs: `builtin:NAME`, `bfcl:CATEGORY` (see `tasks.bfcl_spec`), or the path of a JSONL file. All ids
-            must differ, over all specs.
-        limit: How many samples to keep, of the seeded order; None for all.
-        seed: Decides the order: ascending SHA-256 of `seed:id`. A sample keeps its place relative to the
-            others whatever suite it came from, so a smaller limit is a part of a larger one.
+        specs: `builtin:NAME`, `bfcl:CATEGORY` (see `tasks.bfcl_spec`), or the path of a JSONL file, each with
+            options behind a `?`. All ids must differ, over all specs.
+        limit: How many samples to keep, of the order; None for all.
+        seed: Decides the order (see `tasks.selection.select`), in which a limit takes every category in
+            proportion, and which samples serve as worked examples.
+        categories: Keep these only; empty for all.
+        sample_ids: Keep these only: ids, or files of them; empty for all.
+        shots: How many worked examples come before each sample (see `tasks.shots`), where a spec does not
+            say `?shots=N`.
 
     Returns:
         The samples in that order, with their digest.
 
     Raises:
-        UserError: A spec names nothing that can be loaded, a file is wrong, or two samples share an id.
+        UserError: A spec names nothing that can be loaded, a file is wrong, two samples share an id, or a
+            category or an id is asked for that no sample has.
     """
     if not specs:
         raise UserError("no suite is named, expected at least one", tip=f"for example {_known_suites()}")
     if limit is not None and limit < 1:
         raise UserError(f"limit: is {limit}, expected at least 1")
-
-    def position(sample: Sample) -> tuple[str, str]:
-        return hashlib.sha256(f"{seed}:{sample.id}".encode()).hexdigest(), sample.id
-
+    selection = Selection(tuple(categories), read_sample_ids(sample_ids), limit, seed)
     excluded: list[Excluded] = []
-    found = _with_unique_ids(specs, excluded)
-    # nsmallest holds no more than `limit` compiled samples of a file that may be far larger.
-    samples = sorted(found, key=position) if limit is None else heapq.nsmallest(limit, found, key=position)
-    return Suite(tuple(samples), suite_digest(samples), tuple(specs), tuple(excluded))
+    examples = WorkedExamples(seed)
+    samples = select(_with_unique_ids(specs, excluded, examples, shots), excluded, selection)
+    samples = [examples.before(sample) for sample in samples]
+    return Suite(
+        tuple(samples),
+        suite_digest(samples),
+        tuple(specs),
+        keep_excluded(excluded, selection),
+        tuple(examples.notes(samples)),
+    )
 
 
 def suite_digest(samples: Iterable[Sample]) -> str:
@@ -98,11 +117,15 @@ def describe_suites() -> tuple[SuiteDescription, ...]:
     return tuple(described)
 
 
-def _with_unique_ids(specs: Sequence[str], excluded: list[Excluded]) -> Iterator[Sample]:
+def _with_unique_ids(
+    specs: Sequence[str], excluded: list[Excluded], examples: WorkedExamples, shots: int
+) -> Iterator[Sample]:
     """Yield the samples of all specs; what is left out is appended to `excluded`."""
     place_of: dict[str, str] = {}
     for spec in specs:
-        for place, sample in _read(spec):
+        options = split_options(spec)
+        wanted_shots = options.count("shots", shots) or 0
+        for place, sample in _read(options.without("shots")):
             if isinstance(sample, Excluded):
                 excluded.append(sample)
                 continue
@@ -112,6 +135,8 @@ def _with_unique_ids(specs: Sequence[str], excluded: list[Excluded]) -> Iterator
                     tip="ids must differ over all suites of a run",
                 )
             place_of[sample.id] = place
+            if wanted_shots:
+                examples.learn(spec, sample, wanted_shots)
             yield sample
 
 

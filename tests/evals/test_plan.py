@@ -131,6 +131,7 @@ def test_an_arm_that_says_so_is_the_baseline(tmp_path):
             "https://h/v1?key=s3cret",
             ["arms[1].base_url: expected a URL without ?"],
         ),
+        ("min_p = 0.0", "min_p = inf", ["arms[1].extra_body: expected finite numbers"]),
         ("min_p = 0.0", "temperature = 1.0", ["arms[1].extra_body: temperature is set by [run]"]),
         ('speculation = "mtp n=2"', "speculate = 1", ["arms[1].speculate: unknown key", "'speculation'"]),
         ('speculation = "mtp n=2"', "[gate]\nmargin = 2", ["gate.margin"]),
