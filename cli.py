@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from .cli_tasks import Categories, SampleIds, split_ids, tasks_app
 from .errors import UserError
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     epilog="Exit codes: 0 pass, 1 regression, 2 usage or bad input, 3 inconclusive, 4 void, 130 interrupted.",
 )
-tasks_app = typer.Typer(help="Suites: list, show, validate.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(tasks_app, name="tasks")
 
 Config = Annotated[Path | None, typer.Argument(help="Plan in TOML; without it the flags are the plan.")]
@@ -80,7 +80,9 @@ def run(
     candidate: Annotated[list[str] | None, typer.Option(help="NAME=URL of an arm with it; repeat.")] = None,
     model: Annotated[str | None, typer.Option(help="Model name that is sent.")] = None,
     api_key_env: Annotated[str | None, typer.Option(help="Variable that holds the key.")] = None,
-    tasks: Annotated[list[str] | None, typer.Option(help="builtin:NAME or a .jsonl file; repeat.")] = None,
+    tasks: Annotated[
+        list[str] | None, typer.Option(help="A built-in suite, a benchmark or a file; repeat.")
+    ] = None,
     mode: Annotated[str | None, typer.Option(help="prompted or native.")] = None,
     dialect: Annotated[str | None, typer.Option(help="Markup the model writes, such as hermes.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Budget of the first attempt.")] = None,
@@ -88,7 +90,13 @@ def run(
     temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of order and sampling.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Requests in flight per arm.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Ask only the first N samples of the order.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only N samples, every category in proportion.")] = None,
+    category: Categories = None,
+    sample_ids: SampleIds = None,
+    shots: Annotated[int | None, typer.Option(help="Worked examples before each sample.")] = None,
+    system_prompt: Annotated[
+        Path | None, typer.Option(help="File with the system prompt of prompted mode; {tools} in it.")
+    ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Ask only this arm; repeat.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
@@ -107,6 +115,10 @@ def run(
             ("seed", seed),
             ("concurrency", concurrency),
             ("limit", limit),
+            ("categories", category),
+            ("sample_ids", split_ids(sample_ids)),
+            ("shots", shots),
+            ("system_prompt", None if system_prompt is None else _system_prompt(system_prompt)),
         )
         if value is not None
     }
@@ -198,34 +210,6 @@ def parse(
     typer.echo(text, nl=False)
 
 
-@tasks_app.command("list")
-def tasks_list() -> None:
-    """List the built-in suites."""
-    from .reports.suites import render_suites
-
-    typer.echo(render_suites(), nl=False)
-
-
-@tasks_app.command("show")
-def tasks_show(
-    spec: Annotated[str, typer.Argument(help="builtin:NAME or a .jsonl file.")],
-    sample_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One sample, as JSON.")] = None,
-) -> None:
-    """List the samples of a suite, or print one."""
-    from .reports.suites import render_suite
-
-    typer.echo(render_suite(spec, sample_id), nl=False)
-
-
-@tasks_app.command("validate")
-def tasks_validate(file: Annotated[Path, typer.Argument(help="A suite file, JSON lines.")]) -> None:
-    """Check a suite file; every problem with its line and field."""
-    from .tasks.suite_file import read_suite_file
-
-    count = sum(1 for _ in read_suite_file(file))
-    typer.echo(f"{file}: {count} samples, all valid")
-
-
 def _plan(
     config: Path | None,
     baseline: str | None,
@@ -257,6 +241,12 @@ def _plan(
     return plan_from_flags(
         baseline=baseline, candidates=candidates, model=model, api_key_env=api_key_env, run=flags
     )
+
+
+def _system_prompt(file: Path) -> str:
+    from .evals.prompt import read_system_prompt
+
+    return read_system_prompt(file)
 
 
 def _new_directory(config: Path | None) -> Path:

@@ -6,10 +6,13 @@ endings, the same for every sample, never about who was right.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from pydantic import JsonValue
 
+from ..tasks.bfcl_reading import read_bfcl_answer
 from ..tasks.differences import DifferenceCode
+from ..tasks.sample import Expected, MatchRule
 from .answer import Ending
 from .finding import Cause, Finding, Transition
 from .grade import Blame, Fault, Grade, Verdict
@@ -179,7 +182,7 @@ def _finding(graded: GradedSample, baseline: str, candidate: str) -> Finding:
         reproduced=reproduced,
         is_baseline_failure=judgement.baseline.is_endpoint_failure,
         is_candidate_failure=judgement.candidate.is_endpoint_failure,
-        evidence=_evidence(left, right, judgement),
+        evidence=_evidence(left, right, judgement) | _bfcl_evidence(graded.sample.expected, judgement),
     )
 
 
@@ -215,6 +218,20 @@ def _evidence(left: Ladder, right: Ladder, judgement: Judgement) -> dict[str, Js
         for budget in sorted({*left, *right})
     }
     return evidence
+
+
+def _bfcl_evidence(expected: Expected | None, judgement: Judgement) -> dict[str, JsonValue]:
+    """For a sample of that benchmark: its verdict on both answers, and the stricter readings beside it."""
+    if expected is None or expected.match is not MatchRule.BFCL:
+        return {}
+    readings: dict[str, JsonValue] = {}
+    for arm, grade in (("baseline", judgement.baseline), ("candidate", judgement.candidate)):
+        answer = grade.answer
+        if answer is not None and not answer.is_cut:
+            is_broken = any(not defect.code.is_contract for defect in answer.defects)
+            reading = read_bfcl_answer(expected, answer.parsed.calls, is_broken=is_broken)
+            readings[arm] = cast("JsonValue", reading.to_json())
+    return {"bfcl": readings}
 
 
 def _seen(grade: Grade | None) -> JsonValue:

@@ -33,6 +33,9 @@ RESERVED_FIELDS = frozenset(
     )
 )
 
+# Where a system prompt of the user's own takes the tools: in the dialect's own words, or as JSON alone.
+TOOL_PLACES = ("{tools}", "{tools_json}")
+
 
 class Mode(StrEnum):
     """How tools reach the model."""
@@ -66,6 +69,10 @@ class RunSection(_Section):
     control: bool = True
     confirm: int = Field(default=2, ge=0, le=20)
     limit: int | None = Field(default=None, ge=1)
+    categories: tuple[str, ...] = Field(default=(), strict=False)
+    sample_ids: tuple[str, ...] = Field(default=(), strict=False)  # ids, or files of them
+    shots: int = Field(default=0, ge=0, le=32)
+    system_prompt: str | None = None
     starts_in_reasoning: bool | Literal["auto"] = "auto"
 
     @field_validator("dialect")
@@ -75,6 +82,21 @@ class RunSection(_Section):
             msg = f"expected one of {', '.join(DIALECTS)}"
             raise ValueError(msg)
         return value
+
+    @field_validator("system_prompt")
+    @classmethod
+    def _has_place_for_tools(cls, value: str | None) -> str | None:
+        if value is not None and not any(place in value for place in TOOL_PLACES):
+            msg = f"has no {{tools}}; expected a text with {' or '.join(TOOL_PLACES)} where the tools go"
+            raise ValueError(msg)
+        return value
+
+    @model_validator(mode="after")
+    def _prompt_is_sent(self) -> "RunSection":
+        if self.system_prompt is not None and self.mode is not Mode.PROMPTED:
+            msg = f'system_prompt goes with mode = "prompted"; mode is "{self.mode.value}"'
+            raise ValueError(msg)
+        return self
 
 
 class Arm(_Section):

@@ -1,7 +1,9 @@
 """From a sample to the request body: how tools reach the model in each mode."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -10,7 +12,7 @@ from ..parsers.dialect import Dialect
 from ..parsers.result import Json, JsonObject
 from ..tasks.sample import Sample
 from .attempt import Ask, derived_seed
-from .plan import Arm, Mode, RunSection
+from .plan import TOOL_PLACES, Arm, Mode, RunSection
 
 
 def request_body(
@@ -24,7 +26,7 @@ def request_body(
         UserError: An earlier call among the messages cannot be written in the dialect.
     """
     try:
-        messages = _messages(sample, settings.mode, dialect)
+        messages = _messages(sample, settings.mode, dialect, settings.system_prompt)
     except UserError as error:
         raise UserError(f"sample {sample.id}: {error.what}") from None
     body: dict[str, JsonValue] = {
@@ -42,16 +44,19 @@ def request_body(
     return body | arm.extra_body
 
 
-def _messages(sample: Sample, mode: Mode, dialect: Dialect) -> list[Json]:
+def _messages(sample: Sample, mode: Mode, dialect: Dialect, system_prompt: str | None) -> list[Json]:
     match mode:
         case Mode.NATIVE:
             return list(sample.messages)
         case Mode.PROMPTED:
-            return list(prompted_messages(sample.messages, sample.tools.declared, dialect))
+            return list(prompted_messages(sample.messages, sample.tools.declared, dialect, system_prompt))
 
 
 def prompted_messages(
-    messages: Sequence[JsonObject], tools: Sequence[JsonObject], dialect: Dialect
+    messages: Sequence[JsonObject],
+    tools: Sequence[JsonObject],
+    dialect: Dialect,
+    system_prompt: str | None = None,
 ) -> list[JsonObject]:
     """Chat messages that carry tools as text only: no `tools`, no `tool_calls`, no `tool` role.
 
@@ -80,12 +85,43 @@ def prompted_messages(
             case _:
                 turns.append(dict(message))
     if tools:
-        described = dialect.describe_tools(tools)
+        described = describe_tools(tools, dialect, system_prompt)
         if turns and turns[0].get("role") in ("system", "developer"):
             turns[0] = {**turns[0], "content": f"{_text(turns[0].get('content'))}\n\n{described}"}
         else:
             turns.insert(0, {"role": "system", "content": described})
     return [{key: value for key, value in turn.items() if key != "from_tool"} for turn in turns]
+
+
+def describe_tools(tools: Sequence[JsonObject], dialect: Dialect, system_prompt: str | None) -> str:
+    """The text that puts tools to the model: the dialect's own, or the user's.
+
+    Args:
+        tools: As declared.
+        dialect: Describes them, and how to call them.
+        system_prompt: A text in which `{tools}` stands for the dialect's own text, and `{tools_json}` for the
+            declared tools, one in JSON a line. Other braces are left as they are.
+    """
+    described = dialect.describe_tools(tools)
+    if system_prompt is None:
+        return described
+    as_json = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)
+    places: dict[str, str] = dict(zip(TOOL_PLACES, (described, as_json), strict=True))
+    # In one pass: the description of a tool may hold such a word too.
+    return re.sub("|".join(map(re.escape, places)), lambda found: places[found.group()], system_prompt)
+
+
+def read_system_prompt(path: Path) -> str:
+    """Read a system prompt of the user's own; the plan checks what it says.
+
+    Raises:
+        UserError: The file cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise UserError(f"{path}: cannot be read: {reason or error}") from error
 
 
 def _calls_of(message: JsonObject, names: dict[str, str]) -> list[tuple[str, JsonObject]]:

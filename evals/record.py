@@ -23,6 +23,8 @@ from .server import ServerFacts
 # What may stand in a directory before a run starts there: logs of servers we started.
 OWN_NAMES = frozenset(("servers",))
 
+_SHOWN_VALUE = 200
+
 
 @dataclass(frozen=True)
 class Record:
@@ -206,10 +208,15 @@ def _difference(before: RunFile, plan: Plan, digest: str) -> str | None:
     old, new = _fixed(before.plan), _fixed(plan)
     for key in old | new:
         if old.get(key) != new.get(key):
-            return f"{key} ({old.get(key, 'absent')!r} there, {new.get(key, 'absent')!r} here)"
-    return (
-        None if before.digest == digest else "suite (its samples differ: tasks, limit or a task file changed)"
-    )
+            return f"{key} ({_shown(old.get(key, 'absent'))} there, {_shown(new.get(key, 'absent'))} here)"
+    if before.digest == digest:
+        return None
+    return "suite (its samples differ: tasks, a task file, or what is chosen of them changed)"
+
+
+def _shown(value: JsonValue) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN_VALUE else f"{text[:_SHOWN_VALUE]}…"
 
 
 def _fixed(plan: Plan) -> dict[str, JsonValue]:
@@ -224,6 +231,7 @@ def _fixed(plan: Plan) -> dict[str, JsonValue]:
         "run.top_p": run.top_p,
         "run.seed": run.seed,
         "run.stream": run.stream,
+        "run.system_prompt": run.system_prompt,
     }
     fixed["arms"] = [arm.name for arm in plan.arms]
     fixed["baseline"] = plan.baseline.name

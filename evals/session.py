@@ -11,7 +11,7 @@ from ..parsers.dialects import DIALECTS
 from ..tasks.suite import Suite, load_suites
 from .attempt import Ask, Stage
 from .journal import RunLock
-from .plan import Plan
+from .plan import Plan, RunSection
 from .prompt import request_body
 from .record import create_run, refuse_foreign
 from .rounds import due
@@ -41,7 +41,9 @@ def ask_plan(
     """
     for name in arms:
         plan.arm(name)
-    suite = load_suites(plan.run.tasks, limit=plan.run.limit, seed=plan.run.seed)
+    suite = load_planned(plan.run)
+    for note in suite.notes:
+        tell(f"note: {note}")
     _check_askable(plan, suite)
     refuse_foreign(directory)
     with RunLock(directory):
@@ -60,6 +62,18 @@ def ask_plan(
             tip=f"`draftproof run --out {directory}` goes on from here",
             exit_code=INTERRUPTED,
         )
+
+
+def load_planned(settings: RunSection) -> Suite:
+    """Load the suites of a plan, chosen, ordered and prepared as its `[run]` says."""
+    return load_suites(
+        settings.tasks,
+        limit=settings.limit,
+        seed=settings.seed,
+        categories=settings.categories,
+        sample_ids=settings.sample_ids,
+        shots=settings.shots,
+    )
 
 
 def _check_askable(plan: Plan, suite: Suite) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _DECLARABLE_NAME = re.compile(r"[^\s\x00-\x1f\x7f<>\"'`(){}\[\]=,]{1,128}")
 _SHOWN_MESSAGE = 200
 _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
+# What a tool takes whose own schema cannot be used.
+_ANYTHING: JsonObject = {"type": "object"}
 # Keywords whose members are named by the author and hold schemas, and keywords that hold plain data.
 _SCHEMA_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _PLAIN_DATA = frozenset({"enum", "const", "default", "examples", "required"})
@@ -32,15 +34,17 @@ class Tools:
     """The declared functions of one sample.
 
     `declared` keeps the OpenAI tool objects exactly as given (they are what is sent); `functions` maps each
-    name to its parameter schema; `validators` the same names to the compiled validator.
+    name to its parameter schema; `validators` the same names to the compiled validator. `unchecked` says
+    what is wrong with tools that nothing is checked against (see `compile_tools`), one sentence each.
     """
 
     declared: tuple[JsonObject, ...]
     functions: dict[str, JsonObject]
     validators: "dict[str, Validator]"
+    unchecked: tuple[str, ...] = ()
 
 
-def compile_tools(declared: Sequence[Json]) -> Tools:
+def compile_tools(declared: Sequence[Json], *, may_be_unchecked: bool = False) -> Tools:
     """Check OpenAI tool objects and compile their parameter schemas.
 
     A tool without `parameters` (or with null) takes an object, as OpenAI reads it. References may point
@@ -48,6 +52,8 @@ def compile_tools(declared: Sequence[Json]) -> Tools:
 
     Args:
         declared: A list of `{"type": "function", "function": {"name", "description", "parameters"}}`.
+        may_be_unchecked: Captured traffic declares what a server took, however sloppy. Then a tool that is
+            wrong is kept, in `declared` as it is; its name may be called (if it has one) with any arguments.
 
     Returns:
         The compiled tools; names keep the order of declaration.
@@ -58,17 +64,42 @@ def compile_tools(declared: Sequence[Json]) -> Tools:
     kept: list[JsonObject] = []
     functions: dict[str, JsonObject] = {}
     validators: dict[str, Validator] = {}
+    unchecked: list[str] = []
     for index, tool in enumerate(declared):
-        name, parameters = _read_tool(tool, f"tool {index}")
-        where = f'tool {index} ("{name}")'
-        if name in functions:
-            msg = f"{where}: $.function.name: a tool of this name is already declared"
-            raise ToolSchemaError(msg)
-        functions[name] = parameters
-        validators[name] = _compile(parameters, where)
+        try:
+            name, parameters, validator = _compile_tool(tool, index, functions)
+        except ToolSchemaError as error:
+            if not may_be_unchecked or not isinstance(tool, Mapping):
+                raise
+            unchecked.append(str(error))
+            name, parameters, validator = _declared_name(tool), _ANYTHING, _compile(_ANYTHING, "")
+        if name is not None:
+            _ = functions.setdefault(name, parameters)
+            _ = validators.setdefault(name, validator)
         if isinstance(tool, Mapping):
             kept.append(tool)
-    return Tools(tuple(kept), functions, validators)
+    return Tools(tuple(kept), functions, validators, tuple(unchecked))
+
+
+def _compile_tool(
+    tool: Json, index: int, known: Mapping[str, JsonObject]
+) -> "tuple[str, JsonObject, Validator]":
+    """Return the name, the parameter schema and the validator of one tool object."""
+    name, parameters = _read_tool(tool, f"tool {index}")
+    where = f'tool {index} ("{name}")'
+    if name in known:
+        msg = f"{where}: $.function.name: a tool of this name is already declared"
+        raise ToolSchemaError(msg)
+    return name, parameters, _compile(parameters, where)
+
+
+def _declared_name(tool: JsonObject) -> str | None:
+    """Return the name of a tool object with which something is wrong; None if that is the name."""
+    match tool:
+        case {"function": {"name": str(name)}} if _DECLARABLE_NAME.fullmatch(name):
+            return name
+        case _:
+            return None
 
 
 def _read_tool(tool: Json, where: str) -> tuple[str, JsonObject]:

@@ -80,7 +80,9 @@ def read_entries(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
 
 def _entry(line: str, place: str) -> dict[str, Json]:
     try:
-        entry: Json = json.loads(line, parse_constant=_refuse_constant)
+        entry: Json = json.loads(line.strip(), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{place}: not JSON: {error.msg}, at column {error.colno}") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{place}: not JSON: {error}") from None
     if not isinstance(entry, dict):

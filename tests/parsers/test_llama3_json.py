@@ -115,6 +115,9 @@ BROKEN = [
     ),
     # JSON.
     Broken("a text that ends in a call", '⟦{⟧"name": "get_weather", "parameters": {"ci', [], [UNCLOSED]),
+    Broken(
+        "a name is not judged while it may be an answer's", '⟦{⟧"name": "New York", "popul', [], [UNCLOSED]
+    ),
     Broken("a text that ends in a call after the tag", f'⟦{TAG}⟧{{"na', [], [UNCLOSED]),
     Broken("a text that ends in the second call", f'{OSLO}; ⟦{{⟧"name": "no', ["get_weather"], [UNCLOSED]),
     Broken("a text that ends after a semicolon", f"{OSLO}⟦;⟧ ", ["get_weather"], [UNCLOSED]),
@@ -227,6 +230,7 @@ GOOD = [
     ),
     Good("an answer in JSON", '{"name": "Oslo", "population": 7}', [], '{"name": "Oslo", "population": 7}'),
     Good("an answer in JSON that is cut", '{"city": "Os', [], '{"city": "Os'),
+    Good("an answer that is broken JSON", '{"ci\nty": 1', [], '{"ci\nty": 1'),
     Good("an empty object", "{}", [], "{}"),
     Good("talk about the tag", f"Not `{TAG}`.", [], f"Not `{TAG}`."),
     Good("the beginning of a tag", "<|python_t", [], "<|python_t"),

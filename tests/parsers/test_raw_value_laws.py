@@ -1,7 +1,5 @@
 """Laws of the grammars with raw values, searched for counter-examples; time grows with the text."""
 
-import time
-
 import pytest
 from draftproof.parsers.codes import DefectCode
 from draftproof.parsers.dialects import get_dialect
@@ -324,37 +322,9 @@ STARTS = [
 ENDS = ["", "</parameter></function></tool_call>", "</arg_value></tool_call>"]
 
 
-def seconds(dialect, text):
-    start = time.perf_counter()
-    _ = dialect.parse(text, TOOLS, "auto")
-    return time.perf_counter() - start
-
-
 @DIALECTS
-@pytest.mark.parametrize("unit", UNITS)
-def test_time_grows_with_the_text(dialect, unit):
-    """Eight times the text of any one piece takes far less than a square would."""
-    for start in (STARTS[2], STARTS[5]):
-        for end in ENDS[1:]:
-            small, large = (start + unit * (size // len(unit)) + end for size in (8_000, 64_000))
-            assert seconds(dialect, large) < 30 * seconds(dialect, small) + 0.1
-
-
-@pytest.mark.heavy
-@DIALECTS
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("start", STARTS)
-def test_time_grows_with_a_long_text(dialect, unit, start):
-    """The same up to 200,000 characters, after any beginning."""
-    for end in ENDS:
-        small, large = (start + unit * (size // len(unit)) + end for size in (25_000, 200_000))
-        assert seconds(dialect, large) < 30 * seconds(dialect, small) + 0.1
-
-
-@DIALECTS
-def test_a_megabyte_in_one_value_is_read_at_once(dialect):
-    """One long argument costs what its characters cost."""
+def test_a_megabyte_in_one_value_is_read_whole(dialect):
+    """One long argument is one argument."""
     calls = [("get_weather", {"city": 'a "quoted" <b> &lt; line\n' * 45_000})]
     text = dialect.render_calls(calls)
-    assert seconds(dialect, text) < 2
     assert pairs(dialect.parse(text, TOOLS)) == calls
