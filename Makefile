@@ -30,8 +30,10 @@ $(READY): pyproject.toml
 demo: setup
 	$(BIN)/draftproof demo --out runs/demo
 
+# The heavy ones start real model servers and want the whole machine: apart, and one at a time.
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto -m 'not heavy'
+	$(BIN)/python -m pytest -m heavy
 
 check: setup
 	$(BIN)/ruff format --check .
