@@ -2,9 +2,9 @@
 
     python benchmarks/linear_time.py [--dialect hermes] [--check]
 
-Every dialect reads one piece of text repeated, after several beginnings, at one size and at eight times it. The
-table shows the worst pieces: microseconds a character at the larger size, and how the cost of a character grew
-between the two (1 is linear, 8 is square). With `--check` the exit code is 1 if any grew more than fourfold.
+Every dialect reads one piece of text repeated, after several beginnings, at one size and at eight times it.
+The table shows the worst pieces: microseconds a character at the larger size, and how the cost of a character
+grew between the two (1 is linear, 8 is square). With `--check` the exit code is 1 if one grew over fourfold.
 """
 
 import argparse
@@ -93,7 +93,7 @@ def seconds(dialect: Dialect, text: str) -> float:
 
 
 def measure(dialect: Dialect, start: str, piece: str) -> tuple[float, float]:
-    """Microseconds a character at the larger size, and the growth of that cost (at least a millisecond counts)."""
+    """Microseconds a character at the larger size, and the growth of that cost (from a millisecond on)."""
     small, large = (start + piece * (size // len(piece)) for size in (SMALL, SMALL * TIMES))
     cost = seconds(dialect, large)
     before = max(seconds(dialect, small), 0.001)

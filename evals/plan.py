@@ -22,16 +22,9 @@ from pydantic import (
 
 from ..errors import UserError
 from ..parsers.dialects import DIALECTS
+from ..tasks.request_fields import PLANNED_FIELDS
 
 ARM_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
-
-# The plan sets these for every arm alike; an extra_body that changed one would compare unlike things.
-RESERVED_FIELDS = frozenset(
-    (
-        *("model", "messages", "prompt", "tools", "tool_choice", "max_tokens", "max_completion_tokens"),
-        *("temperature", "top_p", "seed", "stream", "stream_options", "n"),
-    )
-)
 
 # Where a system prompt of the user's own takes the tools: in the dialect's own words, or as JSON alone.
 TOOL_PLACES = ("{tools}", "{tools_json}")
@@ -137,7 +130,7 @@ class Arm(_Section):
     @field_validator("extra_body")
     @classmethod
     def _no_reserved_field(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        if taken := sorted(RESERVED_FIELDS & value.keys()):
+        if taken := sorted(PLANNED_FIELDS & value.keys()):
             msg = f"{', '.join(taken)} is set by [run] for every arm alike; expected other request fields"
             raise ValueError(msg)
         try:

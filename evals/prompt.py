@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from ..errors import UserError
 from ..parsers.dialect import Dialect
 from ..parsers.result import Json, JsonObject
+from ..tasks.request_fields import TOOL_FIELDS
 from ..tasks.sample import Sample
 from .attempt import Ask, derived_seed
 from .plan import TOOL_PLACES, Arm, Mode, RunSection
@@ -41,7 +42,16 @@ def request_body(
     if settings.mode is Mode.NATIVE and sample.tools.declared:
         body["tools"] = _plain(list(sample.tools.declared))
         body["tool_choice"] = _plain(sample.tool_choice)
-    return body | arm.extra_body
+    return body | _extra_body(sample, is_with_tools="tools" in body) | arm.extra_body
+
+
+def _extra_body(sample: Sample, *, is_with_tools: bool) -> dict[str, JsonValue]:
+    """The request fields that come with a sample; those about tools only where tools are sent."""
+    return {
+        name: _plain(value)
+        for name, value in sample.extra_body.items()
+        if is_with_tools or name not in TOOL_FIELDS
+    }
 
 
 def _messages(sample: Sample, mode: Mode, dialect: Dialect, system_prompt: str | None) -> list[Json]:

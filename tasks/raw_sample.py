@@ -1,7 +1,9 @@
 """The edge of samples: one raw JSON object becomes a `Sample`, or says what is wrong with which member."""
 
+import json
 import unicodedata
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
@@ -11,7 +13,9 @@ from ..parsers.contract import schema_defects
 from ..parsers.result import Json, JsonObject, Span
 from ..parsers.tools import Tools, ToolSchemaError, compile_tools
 from .bfcl_terms import BfclTerms
+from .problems import SampleError
 from .raw_bfcl import RawTerms, TermsError, terms_from_raw, terms_to_json
+from .request_fields import PLANNED_FIELDS
 from .sample import Expected, ExpectedCall, MatchRule, Sample
 from .values import member_path, shown
 
@@ -20,20 +24,6 @@ _LONGEST_NAME = 200
 _TOOL_CHOICE_EXPECTED = (
     'expected "auto", "required", "none" or {"type": "function", "function": {"name": "…"}}'
 )
-
-
-class SampleError(ValueError):
-    """A raw sample that is none.
-
-    Args:
-        field: The member that is wrong, as `messages[0].role`; empty for the sample as a whole.
-        problem: What is wrong with it, and what was expected.
-    """
-
-    def __init__(self, field: str, problem: str) -> None:
-        super().__init__(f"{field}: {problem}" if field else problem)
-        self.field = field
-        self.problem = problem
 
 
 def _printable_name(value: str) -> str:
@@ -72,6 +62,12 @@ def _tool_choice(value: object) -> object:
             raise ValueError(f"is {shown(cast('Json', value))}, {_TOOL_CHOICE_EXPECTED}")
 
 
+def _extra_body(value: dict[str, Any]) -> dict[str, Any]:
+    if taken := sorted(PLANNED_FIELDS & value.keys()):
+        raise ValueError(f"has {', '.join(taken)}, expected fields that the plan does not set")
+    return value
+
+
 _Name: TypeAlias = Annotated[str, AfterValidator(_printable_name)]
 
 
@@ -104,10 +100,12 @@ class _RawSample(_Raw):
     id: _Name
     category: _Name = DEFAULT_CATEGORY
     messages: Annotated[list[_RawMessage], Field(min_length=1)]
-    tools: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    tools: list[dict[str, Any]] | None = None
+    tools_unchecked: bool = False
     tool_choice: Annotated[Any, PlainValidator(_tool_choice)] = "auto"
     expected: _RawExpected | None = None
     metadata: dict[str, Any] = {}
+    extra_body: Annotated[dict[str, Any], AfterValidator(_extra_body)] = {}
 
 
 def sample_from_json(raw: object) -> Sample:
@@ -121,7 +119,8 @@ def sample_from_json(raw: object) -> Sample:
 
     Raises:
         SampleError: The first thing that is wrong: a member missing, unknown or of a wrong type; a tool
-            schema that is none; an expected call that names no declared tool or that its schema refuses.
+            schema that is none (unless the sample says `tools_unchecked`); an expected call that names no
+        declared tool or that its schema refuses.
     """
     try:
         read = _RawSample.model_validate(raw)
@@ -129,7 +128,7 @@ def sample_from_json(raw: object) -> Sample:
         raise _sample_error(error.errors(include_url=False)[0]) from None
     members = cast("Mapping[str, Json]", raw)
     try:
-        tools = compile_tools(cast("list[JsonObject]", read.tools))
+        tools = _tools(read)
     except ToolSchemaError as error:
         raise SampleError("tools", str(error)) from None
     _check_tool_choice(read.tool_choice, tools)
@@ -142,7 +141,21 @@ def sample_from_json(raw: object) -> Sample:
         expected=None if read.expected is None else _expected(read.expected, tools),
         tool_choice=cast("Json", read.tool_choice),
         metadata=cast("JsonObject", read.metadata),
+        extra_body=cast("JsonObject", read.extra_body),
     )
+
+
+def _tools(read: _RawSample) -> Tools:
+    """Compile the tools of a sample; most samples of a suite share theirs with others."""
+    if not read.tools and read.expected is not None:
+        raise SampleError("tools", "is missing" if read.tools is None else "is empty, expected at least one")
+    declared = json.dumps(read.tools or [], ensure_ascii=False)
+    return _compiled(declared, may_be_unchecked=read.tools_unchecked and read.expected is None)
+
+
+@lru_cache(maxsize=256)
+def _compiled(declared: str, *, may_be_unchecked: bool) -> Tools:
+    return compile_tools(json.loads(declared), may_be_unchecked=may_be_unchecked)
 
 
 def sample_to_json(sample: Sample) -> dict[str, Json]:
@@ -155,8 +168,12 @@ def sample_to_json(sample: Sample) -> dict[str, Json]:
         "tool_choice": sample.tool_choice,
         "expected": None if sample.expected is None else _expected_to_json(sample.expected),
     }
+    if sample.tools.unchecked:
+        raw["tools_unchecked"] = True
     if sample.metadata:
         raw["metadata"] = sample.metadata
+    if sample.extra_body:
+        raw["extra_body"] = sample.extra_body
     return raw
 
 

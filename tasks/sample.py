@@ -44,7 +44,8 @@ class Sample:
     """One line of a suite file.
 
     `messages` are OpenAI chat messages as they are; `tools` are the same objects compiled, with the original
-    JSON kept in `tools.declared`. `expected` is None for a sample that nobody labelled.
+    JSON kept in `tools.declared`; only a sample that nobody labelled (`expected` is None) may have none.
+    `extra_body` are request fields that are sent beside those of the plan; an arm's own win.
     """
 
     id: str
@@ -54,3 +55,4 @@ class Sample:
     expected: Expected | None = None
     tool_choice: Json = "auto"
     metadata: JsonObject = field(default_factory=dict[str, Json])
+    extra_body: JsonObject = field(default_factory=dict[str, Json])

@@ -1,8 +1,9 @@
 """Worked examples before a sample: right calls of other samples with the same tools, as earlier turns.
 
 Very small models answer in prose until they have seen a call. An example is a sample of the same suite with
-one user turn, labelled with calls that can be dispatched, of tools that are declared alike before and after;
-it becomes that turn and an assistant turn with the calls. No turn gives a result (see `tasks.builtin`).
+one user turn and the same system turns, labelled with calls that can be dispatched, of tools that the sample
+declares alike; it becomes that turn and an assistant turn with the calls. No turn gives a result (see
+`tasks.builtin`).
 """
 
 import hashlib
@@ -27,6 +28,7 @@ class _Example:
     calls: tuple[tuple[str, dict[str, Json]], ...]
     ask_identity: str
     calls_identity: str
+    system_identity: str
     tools: frozenset[str]
     called: frozenset[str]
 
@@ -84,8 +86,8 @@ class WorkedExamples:
                 short += 1
         if short:
             yield (
-                f"{short} of {len(samples)} samples have fewer worked examples than asked for: no other "
-                "sample of their suite has one user turn, another answer, and calls only tools that they have"
+                f"{short} of {len(samples)} samples have fewer worked examples than asked for: too few "
+                "others of their suite have one user turn, another answer, and call only tools that they have"
             )
 
     def _chosen(self, sample: Sample, wanted: _Wanted) -> list[_Example]:
@@ -93,6 +95,7 @@ class WorkedExamples:
         asks = {identity(turn) for turn in sample.messages}
 
         tools = frozenset(_tool_digests(sample).values())
+        system = _system_identity(sample)
 
         def position(example: _Example) -> tuple[bool, str]:
             text = f"{self._seed}:{sample.id}:{example.id}"
@@ -105,6 +108,7 @@ class WorkedExamples:
             for one in self._examples.get((wanted.spec, tool), [])
             if one.called <= tools
             and one.id != sample.id
+            and one.system_identity == system
             and one.ask_identity not in asks
             and one.calls_identity != own
         ]
@@ -125,9 +129,15 @@ def _example(sample: Sample) -> _Example | None:
         calls=calls,
         ask_identity=identity(turns[0]),
         calls_identity=_calls_identity(calls),
+        system_identity=_system_identity(sample),
         tools=frozenset(digests.values()),
         called=frozenset(digests[name] for name, _ in calls),
     )
+
+
+def _system_identity(sample: Sample) -> str:
+    """What the system turns say, as one text: an answer may rest on it."""
+    return identity([turn for turn in sample.messages if turn.get("role") in _SYSTEM])
 
 
 def _tool_digests(sample: Sample) -> dict[str, str]:

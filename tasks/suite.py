@@ -11,14 +11,15 @@ from pathlib import Path
 from ..errors import UserError
 from .bfcl import read_bfcl
 from .builtin import builtin_names, read_builtin
+from .data_rows import read_file
 from .excluded import Excluded
+from .hub import read_hub
 from .notes import notes_of
 from .raw_sample import DEFAULT_CATEGORY, sample_from_json, sample_to_json
 from .sample import Sample
 from .selection import Selection, keep_excluded, read_sample_ids, select
 from .shots import WorkedExamples
 from .spec_options import split_options
-from .suite_file import read_suite_file
 from .values import shown
 
 # At least two letters, so that a Windows drive is a path.
@@ -62,8 +63,9 @@ def load_suites(
     """Load the samples that some specs name.
 
     Args:
-        specs: `builtin:NAME`, `bfcl:CATEGORY` (see `tasks.bfcl_spec`), or the path of a JSONL file, each with
-            options behind a `?`. All ids must differ, over all specs.
+        specs: `builtin:NAME`, `bfcl:CATEGORY` (see `tasks.bfcl_spec`), `hub:OWNER/NAME` (see `tasks.hub`), or
+            the path of a file (see `tasks.data_rows`), each with options behind a `?`. All ids must differ,
+            over all specs.
         limit: How many samples to keep, of the order; None for all.
         seed: Decides the order (see `tasks.selection.select`), in which a limit takes every category in
             proportion, and which samples serve as worked examples.
@@ -88,13 +90,16 @@ def load_suites(
     examples = WorkedExamples(seed)
     samples = select(_with_unique_ids(specs, excluded, examples, shots), excluded, selection)
     samples = [examples.before(sample) for sample in samples]
-    return Suite(
-        tuple(samples),
-        suite_digest(samples),
-        tuple(specs),
-        keep_excluded(excluded, selection),
-        (*notes_of(samples), *examples.notes(samples)),
-    )
+    left_out = keep_excluded(excluded, selection)
+    notes = (*_left_out(left_out), *notes_of(samples), *examples.notes(samples))
+    return Suite(tuple(samples), suite_digest(samples), tuple(specs), left_out, notes)
+
+
+def _left_out(excluded: Sequence[Excluded]) -> Iterator[str]:
+    if excluded:
+        first, count = excluded[0], len(excluded)
+        are = "1 entry is" if count == 1 else f"{count} entries are"
+        yield f"{are} left out (the first: {shown(first.id)}: {first.reason})"
 
 
 def read_suite(spec: str) -> Iterator[tuple[str, Sample | Excluded]]:
@@ -170,14 +175,15 @@ def _read(spec: str) -> Iterator[tuple[str, Sample | Excluded]]:
             yield from _read_builtin(spec)
         case "bfcl" if not path.exists():
             yield from read_bfcl(spec)
+        case "hub" if not path.exists():
+            yield from read_hub(spec)
         case str(prefix) if not path.exists():
             raise UserError(
                 f"tasks: {shown(spec)}: suites of the kind {prefix}: are not in this version",
-                tip=f"there are {_known_suites()}, bfcl:CATEGORY, and paths of JSONL files",
+                tip=f"there are {_known_suites()}, bfcl:CATEGORY, hub:OWNER/NAME, and paths of files",
             )
         case _:
-            for line, sample in read_suite_file(path):
-                yield f"{path}:{line}", sample
+            yield from read_file(path)
 
 
 def _read_builtin(spec: str) -> Iterator[tuple[str, Sample]]:

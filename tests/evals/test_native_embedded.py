@@ -35,7 +35,13 @@ def native(model_path, tmp_path_factory):
             )
             servers.append(server)
             arms.append({"name": name, "base_url": server.base_url, "model": "small"})
-        run = {"tasks": ["builtin:starter"], "mode": "native", "max_tokens": 64, "limit": SAMPLES, "confirm": 0}
+        run = {
+            "tasks": ["builtin:starter"],
+            "mode": "native",
+            "max_tokens": 64,
+            "limit": SAMPLES,
+            "confirm": 0,
+        }
         plan = build_plan({"run": {**run, "concurrency": 1, "in_turn": True}, "arms": arms}, source="test")
         ask_plan(plan, folder / "run", progress=SilentProgress(), tell=print)
     finally:

@@ -50,6 +50,10 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "control": True,
         "confirm": 2,
         "limit": None,
+        "categories": (),
+        "sample_ids": (),
+        "shots": 0,
+        "system_prompt": None,
         "starts_in_reasoning": "auto",
     }
     assert plan.gate.model_dump() == {
@@ -109,6 +113,19 @@ def test_an_arm_that_says_so_is_the_baseline(tmp_path):
         ("temperature = 0", 'mode = "magic"', ["run.mode", "'prompted'", "'native'"]),
         ("temperature = 0", "stream = true", ["run.stream"]),
         ("temperature = 0", "retries = -1", ["run.retries"]),
+        ("temperature = 0", 'categories = "simple"', ["run.categories"]),
+        ("temperature = 0", "sample_ids = [1]", ["run.sample_ids"]),
+        ("temperature = 0", "shots = -1", ["run.shots"]),
+        (
+            "temperature = 0",
+            'system_prompt = "Use tools."',
+            ["run.system_prompt: has no {tools}; expected a text with {tools} or {tools_json}"],
+        ),
+        (
+            "temperature = 0",
+            'system_prompt = "{tools}"\nmode = "native"',
+            ['run: system_prompt goes with mode = "prompted"; mode is "native"'],
+        ),
         ('tasks = ["builtin:starter"]', "tasks = []", ["run.tasks", "at least 1 item"]),
         ('tasks = ["builtin:starter"]', "", ["run.tasks: is missing and has no default"]),
         ('tasks = ["builtin:starter"]', 'tasks = "builtin:starter"', ["run.tasks"]),

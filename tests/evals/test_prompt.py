@@ -6,7 +6,7 @@ import pytest
 from draftproof.errors import UserError
 from draftproof.evals.attempt import Ask, Stage, derived_seed
 from draftproof.evals.plan import Arm, Mode, RunSection
-from draftproof.evals.prompt import prompted_messages, request_body
+from draftproof.evals.prompt import prompted_messages, read_system_prompt, request_body
 from draftproof.parsers.dialects import DIALECTS
 from draftproof.tasks.raw_sample import sample_from_json
 
@@ -129,3 +129,38 @@ def test_odd_tool_calls_of_a_sample_are_no_crash(calls):
 def test_the_body_is_plain_json():
     """The client and the journal take dicts and lists alone."""
     assert json.loads(json.dumps(body_of(FIRST, mode=Mode.NATIVE)))["tools"] == [TOOL]
+
+
+def test_a_system_prompt_of_the_users_own_takes_the_tools_in_its_place():
+    """After the sample's own system text; other braces stay, and what a tool says is not read again."""
+    tool = {**TOOL, "function": {**TOOL["function"], "description": "Not {tools_json}."}}
+    (turn, _) = prompted_messages(
+        [{"role": "system", "content": "Be brief."}, USER], [tool], HERMES, "{x} {tools} <j>{tools_json}</j>"
+    )
+    described, as_json = HERMES.describe_tools([tool]), json.dumps(tool)
+    assert turn["content"] == f"Be brief.\n\n{{x}} {described} <j>{as_json}</j>"
+
+
+def test_a_sample_without_tools_gets_no_system_prompt():
+    """There is nothing to put to the model."""
+    assert prompted_messages([USER], [], HERMES, "{tools}") == [USER]
+
+
+def test_the_plan_s_system_prompt_is_sent():
+    """It stands in `run.json`, and in every request of the journal."""
+    assert body_of(FIRST, system_prompt="Tools: {tools_json}")["messages"][0] == {
+        "role": "system",
+        "content": f"Tools: {json.dumps(TOOL)}",
+    }
+
+
+def test_a_system_prompt_that_cannot_be_read_is_one_error(tmp_path):
+    """Missing, or no text."""
+    path = tmp_path / "prompt.txt"
+    with pytest.raises(UserError, match=r"prompt.txt: cannot be read: No such file"):
+        read_system_prompt(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(UserError, match=r"prompt.txt: cannot be read: not UTF-8"):
+        read_system_prompt(path)
+    path.write_text("{tools}")
+    assert read_system_prompt(path) == "{tools}"

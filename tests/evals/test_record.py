@@ -10,6 +10,7 @@ from draftproof.evals.journal import Journal, write_json
 from draftproof.evals.plan import build_plan
 from draftproof.evals.record import create_run, read_run, read_run_file, refuse_foreign, save_facts
 from draftproof.evals.server import ServerFacts, ServerKind, Speculating
+from draftproof.evals.session import load_planned
 from draftproof.tasks.suite import load_suites
 
 from .asking import make_plan, raw_plan, write_suite
@@ -40,6 +41,9 @@ FIXED = [
     (("run", "top_p"), 0.9, "run.top_p"),
     (("run", "seed"), 2, "run.seed"),
     (("run", "limit"), 2, "suite"),
+    (("run", "sample_ids"), ["s/1"], "suite"),
+    (("run", "shots"), 1, "suite"),
+    (("run", "system_prompt"), "Other {tools}", "run.system_prompt"),
     (("arms", 1, "name"), "ngram", "arms"),
     (("arms", 1, "baseline"), True, "baseline"),
     (("arms", 1, "model"), "other", "arms.mtp.model"),
@@ -54,7 +58,7 @@ def test_resuming_with_another_plan_names_the_key(tmp_path, path, value, key):
     raw = raw_plan(tmp_path / "suite.jsonl", SERVERS)
     changed(raw, path, value)
     plan = build_plan(raw, source="test")
-    suite = load_suites(plan.run.tasks, limit=plan.run.limit, seed=plan.run.seed)
+    suite = load_planned(plan.run)
     before = (directory / "run.json").read_bytes()
     with pytest.raises(UserError, match=rf"holds a run with another {key} ") as caught:
         create_run(directory, plan, suite)

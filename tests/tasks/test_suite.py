@@ -80,7 +80,7 @@ def test_the_same_samples_from_another_place_have_the_same_digest(write):
     [
         ([], "no suite is named, expected at least one"),
         (["bfcl:none"], 'tasks: "bfcl:none": no category of BFCL has the name "none"'),
-        (["hub:owner/name"], 'tasks: "hub:owner/name": suites of the kind hub: are not in this version'),
+        (["web:owner/name"], 'tasks: "web:owner/name": suites of the kind web: are not in this version'),
         (["builtin:none"], 'tasks: "builtin:none": no built-in suite has this name'),
         (["none.jsonl"], "none.jsonl: cannot be read: No such file or directory"),
         (
@@ -97,8 +97,10 @@ def test_a_spec_that_names_nothing_is_one_error(specs, message):
 
 def test_an_unknown_kind_is_told_what_there_is():
     with pytest.raises(UserError) as caught:
-        load_suites(["hub:owner/name"])
-    assert caught.value.tip == "there are builtin:core, builtin:more, bfcl:CATEGORY, and paths of JSONL files"
+        load_suites(["web:owner/name"])
+    assert caught.value.tip == (
+        "there are builtin:core, builtin:more, bfcl:CATEGORY, hub:OWNER/NAME, and paths of files"
+    )
 
 
 def test_a_file_whose_name_looks_like_a_kind_is_a_file(write, tmp_path, monkeypatch):

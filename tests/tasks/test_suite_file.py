@@ -4,7 +4,7 @@ import json
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.tasks import suite_file
+from draftproof.tasks import json_lines
 from draftproof.tasks.suite_file import read_suite_file
 
 from .samples import raw_sample
@@ -100,7 +100,7 @@ def test_only_the_first_wrong_lines_are_shown_and_all_are_counted(write):
 
 
 def test_a_line_too_long_to_hold_is_passed_over(write, monkeypatch):
-    monkeypatch.setattr(suite_file, "LONGEST_LINE_BYTES", 2**20)
+    monkeypatch.setattr(json_lines, "LONGEST_LINE_BYTES", 2**20)
     path = write(raw_sample(id="a"), b"x" * (5 * 2**20), b"[]")
     assert problem(path) == (
         "FILE:2: the line is too long, expected at most 1 MiB\n"
@@ -112,7 +112,7 @@ def test_a_line_too_long_to_hold_is_passed_over(write, monkeypatch):
 @pytest.mark.parametrize("last", [b"", b"\n"])
 def test_the_longest_line_allowed_is_read(tmp_path, monkeypatch, last):
     line = json.dumps(raw_sample()).encode()
-    monkeypatch.setattr(suite_file, "LONGEST_LINE_BYTES", len(line))
+    monkeypatch.setattr(json_lines, "LONGEST_LINE_BYTES", len(line))
     path = tmp_path / "suite.jsonl"
     path.write_bytes(line + last)
     assert len(list(read_suite_file(path))) == 1
