@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from .. import __version__
 from ..errors import UserError
-from ..parsers.result import Json
+from ..tasks.excluded import Excluded
 from ..tasks.raw_sample import sample_to_json
 from ..tasks.sample import Sample
 from ..tasks.suite import Suite
@@ -19,6 +20,9 @@ from .attempt import Attempt, Key, Stage, read_attempt
 from .journal import FORMAT, write_json, write_json_lines
 from .plan import Plan
 from .server import ServerFacts
+
+if TYPE_CHECKING:
+    from ..parsers.result import Json
 
 # What may stand in a directory before a run starts there: logs of servers we started.
 OWN_NAMES = frozenset(("servers",))
@@ -31,7 +35,8 @@ class Record:
     """Plan, samples and attempts of one run.
 
     `attempts` holds one line per key: the success where there is one, else the last failure. `damaged` names
-    journal lines that could not be read (`attempts/ngram.jsonl:17`).
+    journal lines that could not be read (`attempts/ngram.jsonl:17`); `notes` is what the suite said when
+    it was loaded (what it leaves out, what it could not check).
     """
 
     directory: Path
@@ -41,6 +46,7 @@ class Record:
     facts: Mapping[str, ServerFacts]
     attempts: Mapping[Key, Attempt]
     damaged: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def attempt(
         self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1
@@ -65,6 +71,8 @@ class RunFile:
     plan: Plan
     digest: str
     facts: dict[str, ServerFacts] = field(default_factory=dict[str, ServerFacts])
+    notes: tuple[str, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
 
     def to_json(self) -> dict[str, JsonValue]:
         """The file's content."""
@@ -72,7 +80,12 @@ class RunFile:
             "format": FORMAT,
             "draftproof": __version__,
             "plan": self.plan.model_dump(mode="json"),
-            "suite": {"digest": self.digest, "tasks": list(self.plan.run.tasks)},
+            "suite": {
+                "digest": self.digest,
+                "tasks": list(self.plan.run.tasks),
+                "notes": list(self.notes),
+                "excluded": [asdict(entry) for entry in self.excluded],
+            },
             "arms": {name: asdict(facts) for name, facts in self.facts.items()},
         }
 
@@ -108,19 +121,18 @@ def create_run(directory: Path, plan: Plan, suite: Suite) -> None:
                 f"{directory}: holds a run with another {difference}",
                 tip="resume with the plan it was started with, or give another --out",
             )
-        write_json(run_file, RunFile(plan, before.digest, before.facts).to_json())
+        write_json(run_file, replace(before, plan=plan).to_json())
         return
     write_json_lines(directory / "samples.jsonl", (sample_to_json(sample) for sample in suite.samples))
     # Last: a directory with run.json is a whole one.
-    write_json(run_file, RunFile(plan, suite.digest).to_json())
+    run = RunFile(plan, suite.digest, notes=suite.notes, excluded=suite.excluded)
+    write_json(run_file, run.to_json())
 
 
 def save_facts(directory: Path, facts: Mapping[str, ServerFacts]) -> None:
     """Add what servers said of themselves to `run.json`."""
     before = read_run_file(directory)
-    write_json(
-        directory / "run.json", RunFile(before.plan, before.digest, {**before.facts, **facts}).to_json()
-    )
+    write_json(directory / "run.json", replace(before, facts={**before.facts, **facts}).to_json())
 
 
 def read_run_file(directory: Path) -> RunFile:
@@ -142,21 +154,27 @@ def read_run_file(directory: Path) -> RunFile:
         found = raw.get("format") if isinstance(raw, dict) else None
         raise UserError(f"{path}: format {found!r}; this version of draftproof reads format {FORMAT}")
     try:
+        suite = TypeAdapter(_SuiteEntry).validate_python(raw["suite"])
         return RunFile(
             # Strictness is for people's TOML; what we wrote ourselves comes back through JSON.
             Plan.model_validate(raw["plan"]),
-            _digest(raw["suite"]),
-            TypeAdapter(dict[str, ServerFacts]).validate_python(raw["arms"]),
+            facts=TypeAdapter(dict[str, ServerFacts]).validate_python(raw["arms"]),
+            digest=suite.digest,
+            notes=suite.notes,
+            excluded=suite.excluded,
         )
     except (ValidationError, KeyError) as error:
         raise UserError(f"{path}: not as draftproof writes it: {error}") from error
 
 
-def _digest(suite: Json) -> str:
-    digest = suite["digest"] if isinstance(suite, dict) else None
-    if not isinstance(digest, str):
-        raise KeyError("suite.digest")
-    return digest
+@dataclass(frozen=True, slots=True)
+class _SuiteEntry:
+    """The suite's entry of `run.json`."""
+
+    digest: str
+    tasks: list[str]
+    notes: tuple[str, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
 
 
 def read_run(directory: Path) -> Record:
@@ -174,7 +192,14 @@ def read_run(directory: Path) -> Record:
         if path.exists():
             damaged.extend(_read_attempts(path, attempts))
     return Record(
-        directory, run_file.plan, run_file.digest, samples, run_file.facts, attempts, tuple(damaged)
+        directory=directory,
+        plan=run_file.plan,
+        digest=run_file.digest,
+        samples=samples,
+        facts=run_file.facts,
+        attempts=attempts,
+        damaged=tuple(damaged),
+        notes=run_file.notes,
     )
 
 

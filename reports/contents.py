@@ -230,6 +230,7 @@ def _notes(summary: Summary) -> list[str]:
             f"The longest answer that was cut at {budget} tokens and later finished needed {needed}: with "
             f"max_tokens {needed} or more the cap would have broken none of these."
         )
+    notes += [f"Suite: {note}" for note in summary.record.notes]
     if retried := sum(arm.retried for arm in summary.arms):
         notes.append(f"{retried} sends were repeated after an endpoint failure.")
     if summary.record.damaged:

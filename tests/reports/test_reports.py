@@ -1,6 +1,7 @@
 """What reports show: every figure with its n, hostile text harmless, nothing missing shown as zero."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import ErrorType, Stage
@@ -115,6 +116,13 @@ def test_without_a_control_nothing_is_said_of_churn():
     made = make_run(control=False)
     assert json.loads(render_json(summarise(made)))["comparisons"][0]["control"] is None
     assert "churn" not in render_terminal(summarise(made))
+
+
+def test_what_the_suite_leaves_out_is_in_every_report():
+    """No denominator shrinks in silence."""
+    summary = summarise(replace(make_run(), notes=("2 entries are left out: no answer passes",)))
+    assert "2 entries are left out" in render_terminal(summary)
+    assert "2 entries are left out" in render_markdown(summary)
 
 
 def hostile_run():
