@@ -164,8 +164,8 @@ def start_embedded(
 
 def _spawn(settings: _Settings, log: Path) -> subprocess.Popen[str]:
     log.parent.mkdir(parents=True, exist_ok=True)
-    # The engine's threads spin while they wait for each other. On a busy machine each then burns the time the
-    # other needs (seen: 60 s for one short answer); passive waiting costs next to nothing on an idle one.
+    # The engine's threads spin while they wait for each other, and on a busy machine each burns the time that
+    # the other needs (seen: 60 s for one short answer). Waiting passively, they stay at half speed there.
     # -P keeps the working folder off sys.path: a json.py lying there must not become the child's json.
     command = [sys.executable, "-P", "-m", "draftproof.evals.embedded", json.dumps(asdict(settings))]
     with log.open("wb") as output:
@@ -254,8 +254,7 @@ def _serve(settings: _Settings) -> Any:  # noqa: ANN401 - xllamacpp is compiled 
     params.model_alias = {settings.name}
     params.n_ctx = settings.n_ctx
     params.n_parallel = settings.parallel
-    params.cpuparams.n_threads = settings.threads
-    params.cpuparams_batch.n_threads = settings.threads
+    _set_threads(params, settings.threads)
     params.port = 0  # any free one
     params.use_jinja = True
     params.ui = False
@@ -271,14 +270,24 @@ def _serve(settings: _Settings) -> Any:  # noqa: ANN401 - xllamacpp is compiled 
             pass
         case Speculation.NGRAM:
             params.speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
-            # llama.cpp's own 12 and 48 suit long texts and GPUs: in short answers 12 known tokens are rare, two
-            # thirds of the 48 were refused here, and on a CPU each refused token costs its full price.
+            # llama.cpp's own 12 and 48 suit long texts and GPUs: in short answers 12 known tokens are rare,
+            # two thirds of the 48 were refused here, and on a CPU each refused token costs its full price.
             params.speculative.ngram_simple.size_n = 4
             params.speculative.ngram_simple.size_m = 12
         case Speculation.DRAFT:
             params.speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
             params.speculative.draft.mparams.path = settings.draft_model
+            _set_threads(params.speculative.draft, settings.threads)
     return x.Server(params)
+
+
+def _set_threads(params: Any, threads: int) -> None:  # noqa: ANN401 - as above
+    """Read prompts and verify drafts with all threads, write single tokens with half of them.
+
+    One token of a small model is too little work to share: waiting for each other costs more than it gains.
+    """
+    params.cpuparams.n_threads = max(1, threads // 2)
+    params.cpuparams_batch.n_threads = threads
 
 
 if __name__ == "__main__":
