@@ -97,6 +97,9 @@ def run(
     system_prompt: Annotated[
         Path | None, typer.Option(help="File with the system prompt of prompted mode; {tools} in it.")
     ] = None,
+    redact: Annotated[
+        bool | None, typer.Option("--redact", help="Write hashes instead of prompts, values and answers.")
+    ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Ask only this arm; repeat.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
@@ -118,6 +121,7 @@ def run(
             ("categories", category),
             ("sample_ids", split_ids(sample_ids)),
             ("shots", shots),
+            ("redact", redact),
             ("system_prompt", None if system_prompt is None else _system_prompt(system_prompt)),
         )
         if value is not None

@@ -6,13 +6,13 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import cast
 
-from ..parsers.codes import DefectCode
+from ..parsers.codes import DefectCode, NoteCode
 from ..parsers.dialect import Dialect
 from ..parsers.native import read_native
-from ..parsers.result import Defect, Json, Parsed
+from ..parsers.result import Call, Defect, Json, Note, Parsed, Span
 from ..parsers.tools import Tools
 from ..tasks.match import same_calls
-from .attempt import Attempt, ErrorType
+from .attempt import Attempt, ErrorType, Reading
 from .plan import Mode, RunSection
 
 # What a cut explains, and is therefore no defect of a cut answer: the text ended inside something, or the
@@ -91,7 +91,9 @@ def read_answer(
     """
     if attempt.error is not None and attempt.error.type is ErrorType.SERVER_PARSE_FAILURE:
         return Answer(attempt, Parsed(), Ending.FINISHED, is_server_failure=True)
-    if settings.mode is Mode.NATIVE:
+    if attempt.reading is not None:
+        parsed = _as_it_was_read(attempt.reading)
+    elif settings.mode is Mode.NATIVE:
         parsed = read_native(
             attempt.content,
             attempt.reasoning,
@@ -107,6 +109,22 @@ def read_answer(
             # The server split the thinking off; what is left in the content is read after it.
             parsed = replace(parsed, reasoning=attempt.reasoning + parsed.reasoning)
     return Answer(attempt, parsed, _ending(attempt, parsed, context))
+
+
+def _as_it_was_read(reading: Reading) -> Parsed:
+    """The reading of a redacted answer; its messages quote nothing."""
+    return Parsed(
+        calls=tuple(Call(call.name, call.arguments, Span(*call.span)) for call in reading.calls),
+        defects=tuple(Defect(DefectCode(m.code), _place(m.span), Span(*m.span)) for m in reading.defects),
+        notes=tuple(Note(NoteCode(m.code), _place(m.span), Span(*m.span)) for m in reading.notes),
+        content=reading.content,
+        reasoning=reading.reasoning,
+        open=reading.open,
+    )
+
+
+def _place(span: tuple[int, int]) -> str:
+    return f"characters {span[0]} to {span[1]} of a text that is redacted"
 
 
 def settle_endings(answers: Mapping[int, Answer]) -> dict[int, Answer]:

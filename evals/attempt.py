@@ -71,12 +71,47 @@ class EndpointError:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadCall:
+    """A call as it was read, each value of its arguments a hash."""
+
+    name: str
+    arguments: dict[str, str]
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMark:
+    """The code of a defect or a note, and its place in the text as it came."""
+
+    code: str
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an answer read as when it came, in a run whose texts are hashes (`[run] redact`).
+
+    `content` and `reasoning` are hashes, empty where the text was blank. `loops` and `stops_inside` are what
+    `loops.py` and `premature.py` said of the text.
+    """
+
+    calls: tuple[ReadCall, ...]
+    defects: tuple[ReadMark, ...]
+    notes: tuple[ReadMark, ...]
+    content: str
+    reasoning: str
+    open: bool
+    loops: bool
+    stops_inside: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """A line of `attempts/ARM.jsonl`; field names follow the vendor verifiers where they exist.
 
     `finish_reason` and `tool_calls` stand as received: null stays null. `duration_ms` is the wall time of the
     send that counted (earlier, retried sends are counted in `retries`). `index` is the order of sending
-    within the arm, from 0.
+    within the arm, from 0. `reading` stands in redacted runs only: there every text is a hash.
     """
 
     id: str
@@ -102,6 +137,7 @@ class Attempt:
     error: EndpointError | None
     started_at: str
     index: int
+    reading: Reading | None = None
 
     @property
     def key(self) -> Key:
@@ -120,7 +156,10 @@ class Attempt:
 
     def to_line(self) -> str:
         """One JSON line with its newline; ASCII, so that no text of a model can break it."""
-        return json.dumps(asdict(self), ensure_ascii=True, separators=(",", ":")) + "\n"
+        row = asdict(self)
+        if self.reading is None:
+            del row["reading"]
+        return json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n"
 
 
 @cache

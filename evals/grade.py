@@ -123,7 +123,7 @@ def _difference(answer: Answer, reference: Reference) -> Blame | None:
         return Blame(Fault.DIFFERENCE, DifferenceCode.EMPTY_OUTPUT, "the answer holds no call and no text")
     if (difference := _compare(answer, reference)) is None:
         return None
-    if loops(_visible(answer)):
+    if _is_loop(answer):
         return _loop()
     return Blame(Fault.DIFFERENCE, difference.code.value, difference.message, difference.paths)
 
@@ -132,7 +132,7 @@ def _blame_before_cut(answer: Answer, reference: Reference) -> Blame | None:
     """What was wrong before the cut and no larger budget may launder; also `overrun`."""
     if (defect := _defect(answer)) is not None:
         return defect
-    if loops(_visible(answer)):
+    if _is_loop(answer):
         return _loop()
     if answer.parsed.calls and _compare(answer, reference) is None:
         message = "everything due had been called, and the text ran on into the cap"
@@ -152,6 +152,11 @@ def _loop() -> Blame:
     )
 
 
-def _visible(answer: Answer) -> str:
+def _is_loop(answer: Answer) -> bool:
+    reading = answer.attempt.reading
+    return loops(visible_text(answer.attempt)) if reading is None else reading.loops
+
+
+def visible_text(attempt: Attempt) -> str:
     """All text of the answer, thinking first, as it was generated."""
-    return (answer.attempt.reasoning or "") + (answer.attempt.content or "")
+    return (attempt.reasoning or "") + (attempt.content or "")

@@ -19,7 +19,8 @@ from ..errors import UserError
 from .attempt import Attempt
 
 # The format of run.json and of everything beside it.
-# 1: the first.
+# 1: the first. A redacted run (`plan.run.redact`) has hashes for texts and a `reading` in each answered
+#    attempt; a line without one is a line of any other run.
 FORMAT = 1
 
 

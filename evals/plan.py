@@ -66,6 +66,7 @@ class RunSection(_Section):
     sample_ids: tuple[str, ...] = Field(default=(), strict=False)  # ids, or files of them
     shots: int = Field(default=0, ge=0, le=32)
     system_prompt: str | None = None
+    redact: bool = False
     starts_in_reasoning: bool | Literal["auto"] = "auto"
 
     @field_validator("dialect")
@@ -88,6 +89,13 @@ class RunSection(_Section):
     def _prompt_is_sent(self) -> "RunSection":
         if self.system_prompt is not None and self.mode is not Mode.PROMPTED:
             msg = f'system_prompt goes with mode = "prompted"; mode is "{self.mode.value}"'
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_in_clear(self) -> "RunSection":
+        if self.redact and self.system_prompt is not None:
+            msg = "system_prompt stands in run.json in clear; expected none of it with redact = true"
             raise ValueError(msg)
         return self
 

@@ -25,7 +25,13 @@ def stopped_early(wrong: Grade, rights: Iterable[Grade | None]) -> bool:
     if not counted or len(counted) != len(lengths) or tokens * 2 >= min(counted):
         return False
     parsed = wrong.answer.parsed
-    content = parsed.content.strip()
-    if not content:
+    if not parsed.content.strip():
         return bool(parsed.reasoning.strip())
-    return len(FENCE.findall(content)) % 2 == 1 or content[-1] in ":,([{"
+    reading = wrong.answer.attempt.reading
+    return stops_inside(parsed.content) if reading is None else reading.stops_inside
+
+
+def stops_inside(content: str) -> bool:
+    """True when a text ends in an open code fence, or with a character after which text must follow."""
+    content = content.strip()
+    return len(FENCE.findall(content)) % 2 == 1 or content.endswith((":", ",", "(", "[", "{"))

@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import UserError
 from ..tasks.excluded import Excluded
 from ..tasks.raw_sample import sample_to_json
+from ..tasks.redaction import Hashes, redact_sample
 from ..tasks.sample import Sample
 from ..tasks.suite import Suite
 from ..tasks.suite_file import read_suite_file
@@ -123,7 +124,11 @@ def create_run(directory: Path, plan: Plan, suite: Suite) -> None:
             )
         write_json(run_file, replace(before, plan=plan).to_json())
         return
-    write_json_lines(directory / "samples.jsonl", (sample_to_json(sample) for sample in suite.samples))
+    samples = suite.samples
+    if plan.run.redact:
+        hashes = Hashes.of(samples)
+        samples = tuple(redact_sample(sample, hashes) for sample in samples)
+    write_json_lines(directory / "samples.jsonl", (sample_to_json(sample) for sample in samples))
     # Last: a directory with run.json is a whole one.
     run = RunFile(plan, suite.digest, notes=suite.notes, excluded=suite.excluded)
     write_json(run_file, run.to_json())
@@ -184,7 +189,8 @@ def read_run(directory: Path) -> Record:
         UserError: No run there, or its plan or samples cannot be read.
     """
     run_file = read_run_file(directory)
-    samples = tuple(sample for _, sample in read_suite_file(directory / "samples.jsonl"))
+    file = read_suite_file(directory / "samples.jsonl", is_redacted=run_file.plan.run.redact)
+    samples = tuple(sample for _, sample in file)
     attempts: dict[Key, Attempt] = {}
     damaged: list[str] = []
     for arm in run_file.plan.arms:
@@ -257,6 +263,7 @@ def _fixed(plan: Plan) -> dict[str, JsonValue]:
         "run.seed": run.seed,
         "run.stream": run.stream,
         "run.system_prompt": run.system_prompt,
+        "run.redact": run.redact,
     }
     fixed["arms"] = [arm.name for arm in plan.arms]
     fixed["baseline"] = plan.baseline.name

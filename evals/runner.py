@@ -12,6 +12,7 @@ from .endpoint import Endpoint
 from .journal import Journal
 from .prompt import request_body
 from .record import Record, keep_attempt, read_run, save_facts
+from .redaction import Redaction
 from .rounds import due, is_refused_budget
 from .server import ServerFacts, read_facts
 from .stopping import Stopping
@@ -36,6 +37,7 @@ async def ask_all(
     stopping: Stopping,
     tell: Callable[[str], None],
     only_arms: Sequence[str] = (),
+    redaction: Redaction | None = None,
 ) -> Record:
     """Ask everything that is due in a run directory; return the record as it then stands.
 
@@ -45,12 +47,15 @@ async def ask_all(
         stopping: Looked at before each send.
         tell: Prints a sentence to the user.
         only_arms: Names of the arms to ask; empty for all. Rounds that need answers of the others wait.
+        redaction: Of a redacted run: its samples on disk cannot be asked.
 
     Raises:
         UserError: A server does not answer at all, or the journal cannot be written.
     """
     with Journal(directory) as journal:
         record = read_run(directory)
+        if record.plan.run.redact != (redaction is not None):
+            raise AssertionError("a redacted run is asked with its redaction, and no other is")
         if not due(record):
             tell(f"{directory} is complete: nothing to ask")
             return record
@@ -60,7 +65,10 @@ async def ask_all(
             facts = await _read_all_facts(endpoints)
             save_facts(directory, facts)
             record = replace(record, facts={**record.facts, **facts})
-            lanes = {name: _Lane(record, endpoint, stopping, tell) for name, endpoint in endpoints.items()}
+            lanes = {
+                name: _Lane(record, endpoint, stopping, tell, redaction)
+                for name, endpoint in endpoints.items()
+            }
             return await _ask_rounds(record, lanes, journal, progress, stopping)
         finally:
             for endpoint in endpoints.values():
@@ -109,10 +117,16 @@ class _Lane:
     """
 
     def __init__(
-        self, record: Record, endpoint: Endpoint, stopping: Stopping, tell: Callable[[str], None]
+        self,
+        record: Record,
+        endpoint: Endpoint,
+        stopping: Stopping,
+        tell: Callable[[str], None],
+        redaction: Redaction | None,
     ) -> None:
         self._settings = record.plan.run
-        self._samples = {sample.id: sample for sample in record.samples}
+        self._samples = redaction.samples if redaction else {one.id: one for one in record.samples}
+        self._redaction = redaction
         self._endpoint, self._stopping, self._tell = endpoint, stopping, tell
         indexes = (attempt.index for attempt in record.attempts.values() if attempt.arm == endpoint.arm.name)
         self._next_index = max(indexes, default=-1) + 1
@@ -135,6 +149,8 @@ class _Lane:
             index = self._next_index
             self._next_index += 1
             attempt = await self._endpoint.ask(ask, body, index)
+            if self._redaction is not None:
+                attempt = self._redaction.redact(attempt)
             keep(attempt)
             self._count(attempt)
 

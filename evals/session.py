@@ -14,6 +14,7 @@ from .journal import RunLock
 from .plan import Plan, RunSection
 from .prompt import request_body
 from .record import create_run, refuse_foreign
+from .redaction import Redaction
 from .rounds import due
 from .runner import Progress, ask_all
 from .stopping import Stopping
@@ -45,12 +46,13 @@ def ask_plan(
     for note in suite.notes:
         tell(f"note: {note}")
     _check_askable(plan, suite)
+    redaction = Redaction(plan, suite.samples) if plan.run.redact else None
     refuse_foreign(directory)
     with RunLock(directory):
         create_run(directory, plan, suite)
         stopping = Stopping()
         try:
-            asyncio.run(_ask(directory, progress, tell, stopping, arms))
+            asyncio.run(_ask(directory, progress, tell, stopping, arms, redaction))
         except* UserError as group:
             # Arms are asked side by side: several may have failed for one reason; the first says it.
             raise _first(group) from None
@@ -90,6 +92,7 @@ async def _ask(
     tell: Callable[[str], None],
     stopping: Stopping,
     arms: Sequence[str],
+    redaction: Redaction | None,
 ) -> None:
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
@@ -103,7 +106,9 @@ async def _ask(
 
     loop.add_signal_handler(signal.SIGINT, interrupt)
     try:
-        record = await ask_all(directory, progress=progress, stopping=stopping, tell=tell, only_arms=arms)
+        record = await ask_all(
+            directory, progress=progress, stopping=stopping, tell=tell, only_arms=arms, redaction=redaction
+        )
         if not stopping.is_set and (left := due(record)):
             tell(_still_due(left, directory))
     except asyncio.CancelledError:

@@ -24,6 +24,8 @@ def render_sample(summary: Summary, sample_id: str) -> str | None:
         return None
     record, sample = summary.record, graded.sample
     lines = [f"{visible_line(sample.id)}  ({visible_line(sample.category)})", ""]
+    if record.plan.run.redact:
+        lines += ["redacted: texts and values are hashes (hmac:…), the same where the originals were", ""]
     lines += _prompt(sample)
     for comparison in summary.comparisons:
         lines += _finding(next(f for f in comparison.findings if f.id == sample_id))
@@ -93,6 +95,9 @@ def _arm(record: Record, graded: GradedSample, arm: str) -> Iterator[str]:
         seen.append((attempt, text))
         yield from _indented(text)
         answer = answers.get((attempt.stage, attempt.max_tokens, attempt.attempt))
+        if attempt.reading is not None:
+            for call in attempt.reading.calls:
+                yield f"    call {visible_line(call.name)} {_json(call.arguments)}"
         for defect in () if answer is None else answer.defects:
             yield f"    ! {defect.code.value}: {visible_line(defect.message)}"
 
@@ -140,6 +145,9 @@ def _first_differences(record: Record, sample: Sample) -> Iterator[str]:
         yield ""
         if one == two:
             yield f"first answers of {first.arm} and {candidate.name}: the same text"
+            continue
+        if record.plan.run.redact:
+            yield f"first answers of {first.arm} and {candidate.name} differ; where, no hash can say"
             continue
         start = first_difference(one, two)
         yield f"first answers of {first.arm} and {candidate.name} differ from character {start}:"

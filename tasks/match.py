@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from ..parsers.result import Call, Json
 from .assignment import cheapest_assignment
@@ -58,8 +59,7 @@ def compare(expected: Expected, calls: Sequence[Call]) -> Difference | None:
     if expected.match is MatchRule.BFCL:
         return compare_bfcl(expected, calls)
     due = [_due(call) for call in expected.calls]
-    # Sorted, so that ties between pairings fall the same way whatever order the model chose.
-    made = sorted(map(_made, calls), key=lambda one: one.identity)
+    made = _sorted([_made(call) for call in calls], due)
     if not due and made:
         return Difference(DifferenceCode.CALL_NOT_DUE, f"no call was due, but {_names(made)} came")
     if not made:
@@ -100,6 +100,23 @@ def _due(call: ExpectedCall) -> _Due:
 def _made(call: Call) -> _Made:
     arguments = {name: identity(value) for name, value in call.arguments.items()}
     return _Made(call, arguments, identity([call.name, call.arguments]))
+
+
+def _sorted(made: Sequence[_Made], due: Sequence[_Due]) -> list[_Made]:
+    """Sort calls, so that ties between pairings fall the same way whatever order the model chose.
+
+    First by how each stands to every due call, then by its values: so the code that is said depends on which
+    values are equal, never on what they are, and is the same where they are hashes (see `tasks.redaction`).
+    """
+    count = Counter(one.identity for one in made)
+
+    def standing(came: _Made) -> tuple[int, list[tuple[bool, int, int, int]], str]:
+        to_due = [
+            (wanted.call.name != came.call.name, *map(len, _wrong_arguments(wanted, came))) for wanted in due
+        ]
+        return count[came.identity], cast("list[tuple[bool, int, int, int]]", to_due), came.identity
+
+    return sorted(made, key=standing)
 
 
 def _costs(due: Sequence[_Due], made: Sequence[_Made]) -> list[list[int]]:

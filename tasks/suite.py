@@ -121,12 +121,18 @@ def read_suite(spec: str) -> Iterator[tuple[str, Sample | Excluded]]:
 def suite_digest(samples: Iterable[Sample]) -> str:
     """Return the SHA-256, in hexadecimal, of samples as canonical JSON lines in the order of their ids."""
     digest = hashlib.sha256()
+    for line in canonical_lines(samples):
+        digest.update(line)
+    return digest.hexdigest()
+
+
+def canonical_lines(samples: Iterable[Sample]) -> Iterator[bytes]:
+    """Yield each sample as one line of canonical JSON, in the order of ids."""
     for sample in sorted(samples, key=lambda one: one.id):
         line = json.dumps(
             sample_to_json(sample), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
         )
-        digest.update(line.encode() + b"\n")
-    return digest.hexdigest()
+        yield line.encode() + b"\n"
 
 
 def describe_suites() -> tuple[SuiteDescription, ...]:

@@ -11,11 +11,12 @@ from .sample import Sample
 from .values import shown
 
 
-def read_suite_file(path: Path) -> Iterator[tuple[int, Sample]]:
+def read_suite_file(path: Path, *, is_redacted: bool = False) -> Iterator[tuple[int, Sample]]:
     """Read a suite file, one line at a time.
 
     Args:
         path: A UTF-8 file with one raw sample a line; blank lines are skipped.
+        is_redacted: The file is that of a redacted run (see `tasks.redaction`).
 
     Yields:
         Line numbers, counted from 1, with their samples, in the order of the file, up to the first line that
@@ -30,7 +31,7 @@ def read_suite_file(path: Path) -> Iterator[tuple[int, Sample]]:
     problems = Problems()
     for number, value in read_json_lines(path):
         try:
-            sample = _sample(value, line_of)
+            sample = _sample(value, line_of, is_redacted=is_redacted)
         except SampleError as error:
             problems.add(f"{path}:{number}", error)
             continue
@@ -42,10 +43,10 @@ def read_suite_file(path: Path) -> Iterator[tuple[int, Sample]]:
         raise UserError(f"{path}: holds no sample, expected one JSON object a line")
 
 
-def _sample(value: JsonRead, line_of: dict[str, int]) -> Sample:
+def _sample(value: JsonRead, line_of: dict[str, int], *, is_redacted: bool) -> Sample:
     if isinstance(value, SampleError):
         raise value
-    sample = sample_from_json(value)
+    sample = sample_from_json(value, is_redacted=is_redacted)
     if sample.id in line_of:
         raise SampleError("id", f"is {shown(sample.id)}, which line {line_of[sample.id]} has already")
     return sample

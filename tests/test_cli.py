@@ -70,6 +70,13 @@ def test_a_complete_run_asks_nothing_and_says_so(story):
     assert "nothing to ask" in story["again"].stderr
 
 
+def test_a_run_in_clear_cannot_become_a_redacted_one(story):
+    """`--redact` is a key of the plan, fixed from the first line on."""
+    ran = draftproof("run", "--out", story["run"], "--redact", env={"MY_KEY": KEY})
+    assert ran.returncode == 2
+    assert "holds a run with another run.redact (False there, True here)" in ran.stderr
+
+
 def test_keys_never_reach_disk_or_the_screen(story):
     """The key was sent, and stands in no file of the run directory and in no output."""
     assert story["sent_keys"] == {f"Bearer {KEY}"}

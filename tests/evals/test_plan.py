@@ -54,6 +54,7 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "sample_ids": (),
         "shots": 0,
         "system_prompt": None,
+        "redact": False,
         "starts_in_reasoning": "auto",
     }
     assert plan.gate.model_dump() == {

@@ -44,6 +44,7 @@ FIXED = [
     (("run", "sample_ids"), ["s/1"], "suite"),
     (("run", "shots"), 1, "suite"),
     (("run", "system_prompt"), "Other {tools}", "run.system_prompt"),
+    (("run", "redact"), True, "run.redact"),
     (("arms", 1, "name"), "ngram", "arms"),
     (("arms", 1, "baseline"), True, "baseline"),
     (("arms", 1, "model"), "other", "arms.mtp.model"),

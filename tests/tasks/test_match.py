@@ -286,3 +286,11 @@ def test_one_changed_value_fails_and_is_named(answer, data):
 @given(st.lists(CALLS, max_size=5))
 def test_comparing_calls_with_themselves_finds_nothing(calls):
     assert same_calls(calls, calls[::-1]) is None
+
+
+@pytest.mark.parametrize("values", [(1, 1, 2), (1, 2, 2), ("b", "a", "b"), ("a", "a", "b")])
+def test_what_the_values_are_does_not_choose_between_equal_pairings(values):
+    """One call stands alone and two are equal: which of them is larger changes nothing in the code."""
+    made = [call("f", x=value) for value in values]
+    difference = compare(Expected((due("f", x=[9]),)), made)
+    assert difference.code is DifferenceCode.DUPLICATE_CALL
