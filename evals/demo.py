@@ -18,8 +18,8 @@ ARMS = {
     "draft": Speculation.DRAFT,
 }
 
-# Between the short calls of builtin:starter (37 to 43 tokens) and its long ones (60 to 86): those are cut, and
-# twice as much finishes them.
+# Between the short calls of builtin:starter (37 to 43 tokens) and its long ones (60 to 86): these are cut,
+# and twice as much finishes them.
 MAX_TOKENS = 44
 
 
