@@ -165,7 +165,8 @@ def start_embedded(
 def _spawn(settings: _Settings, log: Path) -> subprocess.Popen[str]:
     log.parent.mkdir(parents=True, exist_ok=True)
     # The engine's threads spin while they wait for each other, and on a busy machine each burns the time that
-    # the other needs (seen: 60 s for one short answer). Waiting passively, they stay at half speed there.
+    # the other needs (seen: 60 s for one short answer). A short spin keeps the speed of an idle machine and
+    # gives a busy one its time back soon.
     # -P keeps the working folder off sys.path: a json.py lying there must not become the child's json.
     command = [sys.executable, "-P", "-m", "draftproof.evals.embedded", json.dumps(asdict(settings))]
     with log.open("wb") as output:
@@ -175,7 +176,7 @@ def _spawn(settings: _Settings, log: Path) -> subprocess.Popen[str]:
             stdout=subprocess.PIPE,
             stderr=output,
             text=True,
-            env={"OMP_WAIT_POLICY": "passive", **os.environ},
+            env={"GOMP_SPINCOUNT": "20000", **os.environ},
             start_new_session=True,  # Ctrl-C is the parent's to handle: it still wants to ask for facts
         )
 
@@ -282,11 +283,8 @@ def _serve(settings: _Settings) -> Any:  # noqa: ANN401 - xllamacpp is compiled 
 
 
 def _set_threads(params: Any, threads: int) -> None:  # noqa: ANN401 - as above
-    """Read prompts and verify drafts with all threads, write single tokens with half of them.
-
-    One token of a small model is too little work to share: waiting for each other costs more than it gains.
-    """
-    params.cpuparams.n_threads = max(1, threads // 2)
+    """Use all threads for prompts and for single tokens."""
+    params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
 
 
