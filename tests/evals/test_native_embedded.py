@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from draftproof.evals.answer import Ending
 from draftproof.evals.embedded import Speculation, start_embedded
+from draftproof.evals.ladder import read_answers
 from draftproof.evals.plan import build_plan
 from draftproof.evals.record import read_run
 from draftproof.evals.session import ask_plan
@@ -50,14 +52,24 @@ def native(model_path, tmp_path_factory):
     return read_run(folder / "run")
 
 
-def test_llama_cpp_returns_calls_that_are_strictly_whole(native):
-    """Its parser gives `tool_calls`, and what it gives keeps to the contract or says how not."""
-    calls = [a for a in native.attempts.values() if a.tool_calls]
-    assert calls
-    for attempt in calls:
-        assert attempt.finish_reason in ("tool_calls", "length")
-        for call in attempt.tool_calls:
-            json.loads(call["function"]["arguments"])
+def test_calls_of_llama_cpps_own_parser_are_read_strictly(native):
+    """A whole answer gives the calls that the server parsed; one that was cut is open and no defect."""
+    answers = [
+        answer
+        for sample in native.samples
+        for arm in native.plan.arms
+        for answer in read_answers(native, sample, arm.name).values()
+    ]
+    whole = [one for one in answers if one.attempt.finish_reason == "tool_calls"]
+    cut = [one for one in answers if one.attempt.finish_reason == "length"]
+    assert whole
+    for one in whole:
+        parsed = [(call.name, dict(call.arguments)) for call in one.parsed.calls]
+        received = [call["function"] for call in one.attempt.tool_calls]
+        assert parsed == [(each["name"], json.loads(each["arguments"])) for each in received]
+    for one in cut:
+        assert one.ending is Ending.CUT
+        assert one.defects == ()
 
 
 def test_a_native_run_is_judged_to_the_end(native):
