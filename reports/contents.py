@@ -223,6 +223,10 @@ def _tokens(finding: Finding) -> str:
 
 def _notes(summary: Summary) -> list[str]:
     notes: list[str] = []
+    if summary.record.plan.run.redact:
+        notes.append(
+            "Redacted: prompts, values and answers stand in the run as hashes; answers were read first."
+        )
     budget = summary.record.plan.run.max_tokens
     needed = max((c.needed_max_tokens or 0 for c in summary.comparisons), default=0)
     if needed:

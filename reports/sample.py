@@ -43,7 +43,7 @@ def _prompt(sample: Sample) -> Iterator[str]:
     if sample.expected is None:
         yield "due: nobody labelled it; the baseline's first answer is the reference"
     elif not sample.expected.calls:
-        yield "due: no call"
+        yield "due: any call" if sample.expected.is_any_call else "due: no call"
     else:
         yield "due:"
         for call in sample.expected.calls:

@@ -82,6 +82,8 @@ def _left_out(excluded: Sequence[Excluded]) -> Iterator[str]:
 def _line(sample: Sample) -> str:
     if sample.expected is None:
         due = "unlabelled"
+    elif sample.expected.is_any_call:
+        due = "any call"
     else:
         due = ", ".join(call.name for call in sample.expected.calls) or "no call"
     return visible_line(f"{sample.category:<16} {sample.id:<32} {due}")

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from ..parsers.result import Json, JsonObject
 from ..parsers.tools import Tools
-from .bfcl_terms import BfclTerms
+from .bfcl_terms import BfclRule, BfclTerms
 
 
 class MatchRule(StrEnum):
@@ -37,6 +37,11 @@ class Expected:
     calls: tuple[ExpectedCall, ...]
     match: MatchRule = MatchRule.EXACT
     bfcl: BfclTerms | None = None
+
+    @property
+    def is_any_call(self) -> bool:
+        """Whether any call is right, so that none is named."""
+        return self.bfcl is not None and self.bfcl.rule is BfclRule.RELEVANCE
 
 
 @dataclass(frozen=True, slots=True)

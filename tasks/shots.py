@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from ..parsers.contract import schema_defects
 from ..parsers.result import Json, JsonObject, Span
-from .sample import ExpectedCall, Sample
+from .bfcl_reference import reference_calls
+from .sample import ExpectedCall, MatchRule, Sample
 from .values import identity
 
 _SYSTEM = frozenset(("system", "developer"))
@@ -151,6 +152,8 @@ def _tool_digests(sample: Sample) -> dict[str, str]:
 def _calls(sample: Sample) -> tuple[tuple[str, dict[str, Json]], ...]:
     if sample.expected is None:
         return ()
+    if sample.expected.match is MatchRule.BFCL:
+        return tuple((call.name, dict(call.arguments)) for call in reference_calls(sample.expected))
     return tuple((call.name, _arguments(call)) for call in sample.expected.calls)
 
 

@@ -9,6 +9,7 @@ from draftproof.parsers.result import Span
 from draftproof.tasks.raw_sample import sample_to_json
 from draftproof.tasks.suite import load_suites
 
+from .bfcl_data import entry, function, truth, write
 from .samples import WEATHER, raw_sample
 
 OTHER = {"type": "function", "function": {"name": "get_news", "parameters": {"type": "object"}}}
@@ -125,3 +126,33 @@ def test_examples_never_come_from_another_suite(tmp_path):
 def test_a_wrong_option_is_named(load, options, problem):
     with pytest.raises(UserError, match=problem):
         load(FOUR[0], options=options)
+
+
+def test_an_example_of_bfcl_is_an_answer_that_its_checker_takes(tmp_path):
+    """Its lists hold `""` for "may be left out" and values for each member of an object; neither is sent."""
+    drink = {"type": "dict", "properties": {"size": {"type": "string"}, "iced": {"type": "boolean"}}}
+    tools = [function(properties={"drink": {"type": "string"}, "how": drink, "price": {"type": "float"}})]
+    ids = ["simple_python_0", "simple_python_1"]
+    truths = [
+        truth(
+            one,
+            {
+                "cafe.order": {
+                    "drink": [f"tea {one}"],
+                    "how": [{"size": ["big"], "iced": ["", True]}],
+                    "price": ["", 2.5],
+                }
+            },
+        )
+        for one in ids
+    ]
+    folder = write(tmp_path, "simple_python", [entry(one, tools, f"A {one} tea") for one in ids], truths)
+    first = load_suites([f"bfcl:{folder}#simple_python"], shots=1).samples[0]
+    assert first.metadata["shots"]
+    (made,) = (call for turn in first.messages for call in turn.get("tool_calls", ()))
+    other = next(one for one in ids if one != first.id.rpartition("/")[2])
+    assert json.loads(made["function"]["arguments"]) == {
+        "drink": f"tea {other}",
+        "how": {"size": "big", "iced": True},
+        "price": 2.5,
+    }
