@@ -1,0 +1,172 @@
+"""Commands that ask servers: `demo`, `run` and `gate`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .cli_report import judged, leave, print_report, tell, write_report
+from .cli_tasks import Categories, SampleIds, split_ids
+from .errors import UserError
+
+if TYPE_CHECKING:
+    from .evals.plan import Plan
+
+Config = Annotated[Path | None, typer.Argument(help="Plan in TOML; without it the flags are the plan.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
+
+
+def demo(
+    limit: Annotated[int, typer.Option(min=1, help="Samples to ask.")] = 24,
+    out: Annotated[Path, typer.Option(help="Run directory.")] = Path("runs/demo"),
+    model: Annotated[Path | None, typer.Option(help="Another model in GGUF.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare real llama.cpp servers on this machine: no speculation, n-gram, draft model."""
+    from .evals.demo import run_demo
+    from .reports.progress import open_progress
+
+    with open_progress(quiet=quiet) as progress:
+        run_demo(out, limit=limit, model=model, progress=progress, tell=tell)
+    summary = judged(out, must_write=True)
+    if not quiet:
+        print_report(summary)
+
+
+def run(
+    config: Config = None,
+    baseline: Annotated[str | None, typer.Option(help="Base URL of the arm without speculation.")] = None,
+    candidate: Annotated[list[str] | None, typer.Option(help="NAME=URL of an arm with it; repeat.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model name that is sent.")] = None,
+    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds the key.")] = None,
+    tasks: Annotated[
+        list[str] | None, typer.Option(help="A built-in suite, a benchmark or a file; repeat.")
+    ] = None,
+    mode: Annotated[str | None, typer.Option(help="prompted or native.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="Markup the model writes, such as hermes.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Budget of the first attempt.")] = None,
+    doublings: Annotated[int | None, typer.Option(help="How often to double it for cut samples.")] = None,
+    temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of order and sampling.")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Requests in flight per arm.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only N samples, every category in proportion.")] = None,
+    category: Categories = None,
+    sample_ids: SampleIds = None,
+    shots: Annotated[int | None, typer.Option(help="Worked examples before each sample.")] = None,
+    system_prompt: Annotated[
+        Path | None, typer.Option(help="File with the system prompt of prompted mode; {tools} in it.")
+    ] = None,
+    redact: Annotated[
+        bool | None, typer.Option("--redact", help="Write hashes instead of prompts, values and answers.")
+    ] = None,
+    arm: Annotated[list[str] | None, typer.Option(help="Ask only this arm; repeat.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
+    gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Ask every arm, journal every answer, judge. Resumes an interrupted run when --out names it."""
+    flags: dict[str, object] = {
+        key: value
+        for key, value in (
+            ("tasks", tasks),
+            ("mode", mode),
+            ("dialect", dialect),
+            ("max_tokens", max_tokens),
+            ("doublings", doublings),
+            ("temperature", temperature),
+            ("seed", seed),
+            ("concurrency", concurrency),
+            ("limit", limit),
+            ("categories", category),
+            ("sample_ids", split_ids(sample_ids)),
+            ("shots", shots),
+            ("redact", redact),
+            ("system_prompt", None if system_prompt is None else _system_prompt(system_prompt)),
+        )
+        if value is not None
+    }
+    plan = _plan(config, baseline, candidate or [], model, api_key_env, flags, out)
+    directory = out or _new_directory(config)
+    _ask(plan, directory, arm or [], quiet=quiet)
+    summary = judged(directory, must_write=True)
+    if not quiet:
+        print_report(summary)
+    if gate:
+        leave(summary.decision.exit_code)
+    leave(0 if summary.is_complete else 4)
+
+
+def gate(
+    run_or_config: Annotated[Path, typer.Argument(help="A run directory (asks nothing), or a plan in TOML.")],
+    out: Annotated[Path | None, typer.Option(help="Run directory for a plan.")] = None,
+    margin: Annotated[float | None, typer.Option(help="How much worse is still no worse.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Significance level.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Also write a Markdown report.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Decide: exit 0 pass, 1 regression, 3 inconclusive, 4 void."""
+    directory = run_or_config
+    if not run_or_config.is_dir():
+        plan = _plan(run_or_config, None, [], None, None, {}, out)
+        directory = out or _new_directory(run_or_config)
+        _ask(plan, directory, [], quiet=quiet)
+    summary = judged(directory, margin=margin, alpha=alpha)
+    if not quiet:
+        print_report(summary)
+    if markdown is not None:
+        write_report(summary, "markdown", markdown)
+    leave(summary.decision.exit_code)
+
+
+def _plan(
+    config: Path | None,
+    baseline: str | None,
+    candidates: list[str],
+    model: str | None,
+    api_key_env: str | None,
+    flags: dict[str, object],
+    out: Path | None,
+) -> "Plan":
+    """The plan from a file, from flags, or from the run directory that is resumed."""
+    from .evals.plan import build_plan, plan_from_flags, read_plan
+    from .evals.record import read_run_file
+
+    if config is not None:
+        if baseline or candidates or model or api_key_env:
+            raise UserError(
+                "the config file has the arms; expected no --baseline, --candidate, --model or --api-key-env"
+            )
+        return read_plan(config, flags)
+    if baseline is None and out is not None and (out / "run.json").exists():
+        plan = read_run_file(out).plan
+        raw = {**plan.model_dump(), "run": {**plan.run.model_dump(), **flags}}
+        return build_plan(raw, source="command line")
+    if baseline is None or not candidates or model is None:
+        raise UserError(
+            "nothing to ask; expected a config file, or --baseline, --candidate, --model and --tasks",
+            tip="`draftproof demo` needs none of them",
+        )
+    return plan_from_flags(
+        baseline=baseline, candidates=candidates, model=model, api_key_env=api_key_env, run=flags
+    )
+
+
+def _system_prompt(file: Path) -> str:
+    from .evals.prompt import read_system_prompt
+
+    return read_system_prompt(file)
+
+
+def _new_directory(config: Path | None) -> Path:
+    from datetime import UTC, datetime
+
+    name = "run" if config is None else config.stem
+    return Path("runs") / f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def _ask(plan: "Plan", directory: Path, arms: list[str], *, quiet: bool) -> None:
+    from .evals.session import ask_plan
+    from .reports.progress import open_progress
+
+    with open_progress(quiet=quiet) as progress:
+        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms)

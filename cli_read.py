@@ -1,0 +1,31 @@
+"""Commands that read one thing and say what it is: `parse`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .cli_report import tell
+
+
+def parse(
+    file: Annotated[Path, typer.Argument(help="A model's raw text; - is standard input.")] = Path("-"),
+    dialect: Annotated[str, typer.Option(help="Markup to read, or auto.")] = "auto",
+    tools: Annotated[Path | None, typer.Option(help="JSON list of OpenAI tools to check against.")] = None,
+    starts_in_reasoning: Annotated[
+        bool, typer.Option("--starts-in-reasoning", help="The prompt ended with the opening of thinking.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Read a model's raw text strictly: calls, defects, notes."""
+    from .reports.parse import parse_report
+
+    text = parse_report(
+        file,
+        dialect=dialect,
+        tools=tools,
+        starts_in_reasoning=starts_in_reasoning,
+        as_json=json,
+        tell=tell,
+    )
+    typer.echo(text, nl=False)
