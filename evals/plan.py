@@ -35,6 +35,7 @@ class Mode(StrEnum):
 
     PROMPTED = "prompted"  # written into the system prompt in the dialect's own form
     NATIVE = "native"  # the request's `tools` field; the server's own parser answers
+    RAW = "raw"  # the server renders its own template; the completion is read without the server's parser
 
 
 class _Section(BaseModel):
@@ -53,7 +54,8 @@ class RunSection(_Section):
     temperature: float = Field(default=0.0, ge=0, le=2, allow_inf_nan=False)
     top_p: float = Field(default=1.0, gt=0, le=1)
     seed: int = Field(default=1, ge=0)
-    stream: Literal[False] = False
+    stream: bool | Literal["both"] = False
+    compare_raw: bool = False  # in native mode: ask once more in raw mode, for a note
     concurrency: int = Field(default=8, ge=1, le=1000)
     in_turn: bool = False
     timeout: float = Field(default=600, gt=0, allow_inf_nan=False)
@@ -98,6 +100,18 @@ class RunSection(_Section):
             msg = "system_prompt stands in run.json in clear; expected none of it with redact = true"
             raise ValueError(msg)
         return self
+
+    @model_validator(mode="after")
+    def _raw_beside_native(self) -> "RunSection":
+        if self.compare_raw and self.mode is not Mode.NATIVE:
+            msg = f'compare_raw goes with mode = "native"; mode is "{self.mode.value}"'
+            raise ValueError(msg)
+        return self
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the answers that are judged come as streams; with "both" the others stand beside them."""
+        return self.stream is not False
 
 
 class Arm(_Section):

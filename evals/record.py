@@ -54,14 +54,24 @@ class Record:
     ) -> Attempt | None:
         """The attempt of that key, or None where it was never made."""
         run = self.plan.run
-        return self.attempts.get(Key(sample_id, arm, run.mode, run.stream, stage, max_tokens, number))
+        return self.attempts.get(Key(sample_id, arm, run.mode, run.is_streamed, stage, max_tokens, number))
 
     @cached_property
     def by_sample(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
-        """Attempts of each (sample, arm), in no particular order."""
+        """Attempts of each (sample, arm) in the plan's own way of asking, in no particular order."""
+        return self._rows(is_beside=False)
+
+    @cached_property
+    def beside(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
+        """Attempts of each (sample, arm) in another mode, or not streamed: compared, never judged."""
+        return self._rows(is_beside=True)
+
+    def _rows(self, *, is_beside: bool) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
+        way = (self.plan.run.mode, self.plan.run.is_streamed)
         rows: dict[tuple[str, str], list[Attempt]] = {}
         for attempt in self.attempts.values():
-            rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
+            if ((attempt.mode, attempt.stream) != way) is is_beside:
+                rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
         return {key: tuple(value) for key, value in rows.items()}
 
 
@@ -262,6 +272,7 @@ def _fixed(plan: Plan) -> dict[str, JsonValue]:
         "run.top_p": run.top_p,
         "run.seed": run.seed,
         "run.stream": run.stream,
+        "run.compare_raw": run.compare_raw,
         "run.system_prompt": run.system_prompt,
         "run.redact": run.redact,
     }

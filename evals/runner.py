@@ -9,12 +9,13 @@ from typing import Protocol
 from ..parsers.dialects import DIALECTS
 from .attempt import Ask, Attempt, EndpointError, Key
 from .endpoint import Endpoint
+from .facts import read_facts
 from .journal import Journal
 from .prompt import request_body
 from .record import Record, keep_attempt, read_run, save_facts
 from .redaction import Redaction
 from .rounds import due, is_refused_budget
-from .server import ServerFacts, read_facts
+from .server import ServerFacts
 from .stopping import Stopping
 
 
@@ -185,4 +186,6 @@ def _status(error: EndpointError) -> str:
 
 async def _read_all_facts(endpoints: Mapping[str, Endpoint]) -> dict[str, ServerFacts]:
     read = await asyncio.gather(*(read_facts(endpoint) for endpoint in endpoints.values()))
+    for endpoint, facts in zip(endpoints.values(), read, strict=True):
+        endpoint.kind = facts.kind
     return dict(zip(endpoints, read, strict=True))

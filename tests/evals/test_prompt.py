@@ -31,7 +31,7 @@ def body_of(ask, *, extra_body=None, messages=None, **run):
     return request_body(sample_from_json(line), ask, arm, RunSection(tasks=("t",), **run), DIALECTS["hermes"])
 
 
-FIRST = Ask("s/1", "a", Stage.FIRST, 64)
+FIRST = Ask("s/1", "a", Mode.PROMPTED, False, Stage.FIRST, 64)
 
 
 def test_every_sampling_parameter_is_sent():
@@ -61,7 +61,7 @@ def test_prompted_mode_sends_no_tools_field_and_native_sends_them_as_they_are():
 def test_arms_share_a_seed_and_repeats_do_not():
     """The same question has the same seed in every arm; control, larger budget and repeats have another."""
     one = derived_seed(1, "s/1", Stage.FIRST, 1)
-    assert body_of(Ask("s/1", "other", Stage.FIRST, 128))["seed"] == one
+    assert body_of(Ask("s/1", "other", Mode.PROMPTED, False, Stage.FIRST, 128))["seed"] == one
     others = [
         derived_seed(1, "s/1", Stage.CONTROL, 1),
         derived_seed(1, "s/1", Stage.CONFIRM, 1),
