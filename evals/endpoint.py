@@ -1,6 +1,7 @@
 """One arm over HTTP: sends a request, retries what is the network's fault, records what came back."""
 
 import os
+import re
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -8,11 +9,12 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from ..errors import UserError
+from .arm import VARIABLE, Arm
 from .attempt import Ask, Attempt, Body, EndpointError, ErrorType
 from .chat_stream import ChatStream
 from .event_stream import EventReader
 from .patience import SendError, patient_sends
-from .plan import Arm, Mode, RunSection
+from .plan import Mode, RunSection
 from .raw_prompt import Page, completion_body, decode_page, read_decoded, read_rendered, render_page
 from .response import Completion, read_completion
 from .send_errors import as_send_errors, drain, innermost, pieces_of
@@ -68,6 +70,7 @@ class Endpoint:
             base_url=arm.base_url,
             api_key=self._key or "none",
             timeout=openai.Timeout(settings.timeout, connect=min(CONNECT_SECONDS, settings.timeout)),
+            default_headers=headers_of(arm),
             max_retries=0,  # ours count the repeats and bound them in time
             # A redirect would carry the request, and its key, to a host that nobody configured.
             http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
@@ -272,6 +275,25 @@ def api_key(arm: Arm) -> str | None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def headers_of(arm: Arm) -> dict[str, str]:
+    """The arm's own headers, with `${VARIABLE}` taken from the environment.
+
+    Raises:
+        UserError: A variable is not set, or its value cannot stand in a header.
+    """
+
+    def value_of(match: re.Match[str]) -> str:
+        value = os.environ.get(match[1], "").strip()
+        if not value or not (value.isascii() and value.isprintable()):
+            raise UserError(
+                f"arm {arm.name}: headers name {match[1]}, which is not set (or no text for a header)",
+                tip=f"export {match[1]}=… before the run; secrets are read from the environment only",
+            )
+        return value
+
+    return {name: VARIABLE.sub(value_of, text) for name, text in arm.headers.items()}
 
 
 def server_root(base_url: str) -> str:

@@ -18,7 +18,8 @@ from ..tasks.sample import Sample
 from ..tasks.suite import Suite
 from ..tasks.suite_file import read_suite_file
 from .attempt import Attempt, Key, Stage, read_attempt
-from .journal import FORMAT, write_json, write_json_lines
+from .counters import Counters, counted, read_snapshots
+from .journal import FORMAT, attempts_path, counters_path, write_json, write_json_lines
 from .plan import Plan
 from .server import ServerFacts
 
@@ -37,7 +38,8 @@ class Record:
 
     `attempts` holds one line per key: the success where there is one, else the last failure. `damaged` names
     journal lines that could not be read (`attempts/ngram.jsonl:17`); `notes` is what the suite said when
-    it was loaded (what it leaves out, what it could not check).
+    it was loaded (what it leaves out, what it could not check). `counters` are the totals that the servers
+    counted over the run, for the arms whose servers show them.
     """
 
     directory: Path
@@ -48,6 +50,7 @@ class Record:
     attempts: Mapping[Key, Attempt]
     damaged: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    counters: Mapping[str, Counters] = field(default_factory=dict[str, Counters])
 
     def attempt(
         self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1
@@ -204,7 +207,7 @@ def read_run(directory: Path) -> Record:
     attempts: dict[Key, Attempt] = {}
     damaged: list[str] = []
     for arm in run_file.plan.arms:
-        path = directory / "attempts" / f"{arm.name}.jsonl"
+        path = attempts_path(directory, arm.name)
         if path.exists():
             damaged.extend(_read_attempts(path, attempts))
     return Record(
@@ -216,7 +219,13 @@ def read_run(directory: Path) -> Record:
         attempts=attempts,
         damaged=tuple(damaged),
         notes=run_file.notes,
+        counters=_read_counters(directory, run_file.plan),
     )
+
+
+def _read_counters(directory: Path, plan: Plan) -> dict[str, Counters]:
+    found = {arm.name: counted(list(read_snapshots(counters_path(directory, arm.name)))) for arm in plan.arms}
+    return {name: counters for name, counters in found.items() if counters is not None}
 
 
 def _read_attempts(path: Path, attempts: dict[Key, Attempt]) -> Iterable[str]:

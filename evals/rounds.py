@@ -33,7 +33,13 @@ def due(record: Record, gave_up: AbstractSet[Key] = frozenset()) -> list[Ask]:
 
 def _rounds(record: Record) -> Iterator[list[Ask]]:
     """Each round is made only when all before it are complete: it looks at their answers."""
-    yield _first_round(record)
+    first, control = _first_round(record), _control_round(record)
+    if record.plan.is_managed:
+        # The control is a new start of the baseline's server: what a restart changes is noise as well.
+        yield first
+        yield control
+    else:
+        yield first + control
     yield _beside_round(record)
     yield from _doubled_rounds(record)
     yield _confirm_round(record)
@@ -60,10 +66,15 @@ def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
 def _first_round(record: Record) -> list[Ask]:
     plan = record.plan
     budget = plan.run.max_tokens
-    asks = [_ask(record, s.id, arm.name, Stage.FIRST, budget) for arm in plan.arms for s in record.samples]
-    if plan.run.control:
-        asks += [_ask(record, s.id, plan.baseline.name, Stage.CONTROL, budget) for s in record.samples]
-    return asks
+    return [_ask(record, s.id, arm.name, Stage.FIRST, budget) for arm in plan.arms for s in record.samples]
+
+
+def _control_round(record: Record) -> list[Ask]:
+    plan = record.plan
+    if not plan.run.control:
+        return []
+    budget = plan.run.max_tokens
+    return [_ask(record, s.id, plan.baseline.name, Stage.CONTROL, budget) for s in record.samples]
 
 
 def _beside_round(record: Record) -> list[Ask]:

@@ -25,7 +25,8 @@ class Speculating(StrEnum):
 class ServerFacts:
     """Facts of one server at one time; what it does not tell is None.
 
-    `context` is the number of tokens that prompt and answer share (per slot in llama.cpp).
+    `context` is the number of tokens that prompt and answer share (per slot in llama.cpp). `kv_tokens` is
+    what the KV cache holds. `lossy` names settings by which speculation may change answers on purpose.
     """
 
     kind: ServerKind = ServerKind.UNKNOWN
@@ -33,3 +34,5 @@ class ServerFacts:
     models: tuple[str, ...] = ()
     context: int | None = None
     speculating: Speculating = Speculating.UNKNOWN
+    kv_tokens: int | None = None
+    lossy: tuple[str, ...] = ()
