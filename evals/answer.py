@@ -52,7 +52,8 @@ class Answer:
     `parsed` keeps every defect; `defects` leaves out those that the cut explains. `is_server_failure` says
     that the server's parser failed on the model's output and returned no text at all. `is_tail_unseen` says
     that what was written last cannot be seen: a server's parser gives out a call before its closing tag, so
-    at the first budget a whole call may be one that was cut inside that tag.
+    at the first budget a whole call may be one that was cut inside that tag. `raw` is the same generation
+    read before the server's parser, where the server gave its tokens.
     """
 
     attempt: Attempt
@@ -60,6 +61,7 @@ class Answer:
     ending: Ending
     is_server_failure: bool = False
     is_tail_unseen: bool = False
+    raw: Parsed | None = None
 
     @property
     def is_cut(self) -> bool:
@@ -111,8 +113,16 @@ def read_answer(
         if attempt.reasoning:
             # The server split the thinking off; what is left in the content is read after it.
             parsed = replace(parsed, reasoning=attempt.reasoning + parsed.reasoning)
-    is_tail_unseen = attempt.mode is Mode.NATIVE and attempt.max_tokens <= settings.max_tokens
-    return Answer(attempt, parsed, _ending(attempt, parsed, context), is_tail_unseen=is_tail_unseen)
+    raw = None
+    if attempt.raw_text is not None and attempt.mode is Mode.NATIVE:
+        raw = dialect.parse(attempt.raw_text, tools, settings.starts_in_reasoning)
+    return Answer(
+        attempt,
+        parsed,
+        _ending(attempt, parsed, context),
+        is_tail_unseen=attempt.mode is Mode.NATIVE and attempt.max_tokens <= settings.max_tokens,
+        raw=raw,
+    )
 
 
 def _as_it_was_read(reading: Reading) -> Parsed:

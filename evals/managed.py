@@ -91,7 +91,7 @@ class ManagedServers:
         while not self._stopping.is_set:
             if guardian.returncode is not None:
                 raise UserError(
-                    f"arm {arm.name}: its server ended (exit code {guardian.returncode}) before it was ready; "
+                    f"arm {arm.name}: its server ended with code {guardian.returncode} before it was ready; "
                     + _last_output(log),
                     tip=f"does `{arm.serve}` work in a terminal? the whole log: {log}",
                     exit_code=4,
@@ -100,7 +100,7 @@ class ManagedServers:
                 break
             if time.monotonic() - started > arm.start_timeout:
                 raise UserError(
-                    f"arm {arm.name}: its server was not ready within {arm.start_timeout:g} s (start_timeout); "
+                    f"arm {arm.name}: its server was not ready within start_timeout {arm.start_timeout:g} s; "
                     + _last_output(log),
                     tip=f"does it listen at {arm.base_url}? name another ready_url if it has no /health",
                     exit_code=4,

@@ -85,7 +85,7 @@ class Redaction:
             case "tools", list():
                 redacted = [redact_tool(cast("dict[str, Json]", one), names, self._hashes) for one in value]
             case "prompt", _:
-                # Rendered by the server: the whole conversation, as text or as tokens that anybody can decode.
+                # Rendered by the server: the whole conversation, as text or as tokens that can be read.
                 return self._hashes.value(cast("Json", value))
             case _ if name in PLANNED_FIELDS:
                 return value

@@ -16,6 +16,7 @@ from .ladder import GradedSample, grade_run
 from .plan import Arm, GateSection
 from .record import Record
 from .rounds import is_complete
+from .ways import WaySummary, compare_ways
 
 # The format of summary.json and findings.jsonl.
 # 1: the first.
@@ -33,6 +34,7 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     rulings: tuple[Ruling, ...]
     is_complete: bool
+    ways: WaySummary
 
     @property
     def decision(self) -> Decision:
@@ -50,6 +52,7 @@ class Summary:
             "unreadable_lines": list(self.record.damaged),
             "suite": {"digest": self.record.digest, "samples": len(self.record.samples)},
             "arms": {arm.name: arm.to_json() for arm in self.arms},
+            "ways": [{"arm": note.arm, "id": note.id, "code": note.code.value} for note in self.ways.notes],
             "comparisons": [_comparison_json(comparison, ruling) for comparison, ruling in pairs],
         }
 
@@ -85,7 +88,14 @@ def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
             )
         )
     return Summary(
-        record, settings, graded, tuple(arms.values()), tuple(comparisons), tuple(rulings), complete
+        record,
+        settings,
+        graded,
+        tuple(arms.values()),
+        tuple(comparisons),
+        tuple(rulings),
+        complete,
+        compare_ways(graded, record.plan.run.max_tokens),
     )
 
 

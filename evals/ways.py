@@ -4,7 +4,7 @@
     stream_loss           the same, and the streamed answer lacks calls that the other has
     raw_differs           native and raw, the answers hold different calls: two generations, so only a note
     server_parse_drop     one generation: its text holds calls that the server did not return
-    server_parse_repair   one generation: its text is broken, or holds other calls than the clean ones returned
+    server_parse_repair   one generation: clean calls came of a text that is broken, or that holds others
     server_parse_phantom  one generation: the text holds no call, and the server returned one
 
 They stand beside the causes and change no grade. Answers that were cut are not compared: where a stream ends
@@ -12,19 +12,15 @@ and where a parser gives up differ by design.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..parsers.dialects import DIALECTS
 from ..parsers.result import Call, Parsed
 from ..tasks.match import same_calls
-from ..tasks.sample import Sample
-from .answer import Answer, read_answer
-from .attempt import Attempt, Stage
-from .ladder import read_answers
+from .answer import Answer
+from .ladder import GradedSample
 from .plan import Mode
-from .record import Record
 
 
 class WayCode(StrEnum):
@@ -61,45 +57,63 @@ class WaySummary:
     """What was compared, per arm, and what differed."""
 
     notes: tuple[WayNote, ...]
-    compared: dict[tuple[str, str], int]  # (arm, "stream" | "raw" | "server parser") → pairs
+    compared: dict[tuple[str, str], int]  # pairs, by arm and "stream", "raw" or "server parser"
 
     def count(self, arm: str, code: WayCode) -> int:
         """How many samples of an arm have that code."""
         return sum(note.arm == arm and note.code is code for note in self.notes)
 
 
-def compare_ways(record: Record) -> WaySummary:
+def compare_ways(graded: Iterable[GradedSample], first_budget: int) -> WaySummary:
     """Compare what was asked in several ways, and what one generation was read as twice."""
     notes: list[WayNote] = []
     compared: Counter[tuple[str, str]] = Counter()
-    for arm in record.plan.arms:
-        for sample in record.samples:
-            answer = read_answers(record, sample, arm.name).get((Stage.FIRST, record.plan.run.max_tokens, 1))
+    for one in graded:
+        for arm, ladder in one.arms.items():
+            grade = ladder.get(first_budget)
+            answer = None if grade is None else grade.answer
             if answer is None or answer.is_cut or answer.is_server_failure:
                 continue
-            for kind, code in _of_sample(record, sample, answer):
-                compared[arm.name, kind] += 1
+            for kind, code in _of_answer(answer, one.beside.get(arm, ())):
+                compared[arm, kind] += 1
                 if code is not None:
-                    notes.append(WayNote(arm.name, sample.id, code))
+                    notes.append(WayNote(arm, one.sample.id, code))
     return WaySummary(tuple(notes), dict(compared))
 
 
-def _of_sample(record: Record, sample: Sample, answer: Answer) -> Iterator[tuple[str, WayCode | None]]:
-    raw = raw_reading(record, sample, answer.attempt)
-    if raw is not None:
-        yield "server parser", server_parse(raw, answer.parsed)
-    for other in record.beside.get((sample.id, answer.attempt.arm), ()):
-        read = _read(record, sample, other)
-        if read is None:
+def _of_answer(answer: Answer, beside: Sequence[Answer]) -> Iterator[tuple[str, WayCode | None]]:
+    if answer.raw is not None:
+        yield "server parser", server_parse(answer.raw, answer.parsed)
+    for other in beside:
+        if other.is_cut or other.is_server_failure:
             continue
-        differs = same_calls(answer.parsed.calls, read.parsed.calls) is not None
-        if other.mode is not answer.attempt.mode:
+        differs = same_calls(answer.parsed.calls, other.parsed.calls) is not None
+        if other.attempt.mode is not answer.attempt.mode:
             yield "raw", WayCode.RAW_DIFFERS if differs else None
         elif differs:
-            is_loss = _lacks_some(answer.parsed.calls, read.parsed.calls)
+            is_loss = _lacks_some(answer.parsed.calls, other.parsed.calls)
             yield "stream", WayCode.STREAM_LOSS if is_loss else WayCode.STREAM_MISMATCH
         else:
             yield "stream", None
+
+
+def locate(answer: Answer, beside: Sequence[Answer]) -> tuple[Locus, WayCode | None]:
+    """Say where a wrong answer went wrong, and what the server's parser did to it.
+
+    Without a server's parser in the way (prompted, raw) it is the model. In native mode it takes the text of
+    this very generation to tell; where the server hides that, nobody knows.
+    """
+    if answer.attempt.mode is not Mode.NATIVE:
+        return Locus.MODEL, None
+    if answer.raw is None:
+        return Locus.UNKNOWN, None
+    if (code := server_parse(answer.raw, answer.parsed)) is None:
+        return Locus.MODEL, None
+    whole = [one for one in beside if one.attempt.mode is Mode.NATIVE and not one.attempt.stream]
+    is_streams_own = answer.attempt.stream and any(
+        same_calls(one.parsed.calls, answer.raw.calls) is None for one in whole
+    )
+    return Locus.STREAM if is_streams_own else Locus.SERVER, code
 
 
 def server_parse(raw: Parsed, native: Parsed) -> WayCode | None:
@@ -118,22 +132,6 @@ def server_parse(raw: Parsed, native: Parsed) -> WayCode | None:
     if raw.calls and _lacks_some(native.calls, raw.calls):
         return WayCode.SERVER_PARSE_DROP
     return WayCode.SERVER_PARSE_REPAIR if raw.calls else WayCode.SERVER_PARSE_PHANTOM
-
-
-def raw_reading(record: Record, sample: Sample, attempt: Attempt) -> Parsed | None:
-    """The text behind a native answer, read strictly; None where the server does not show it."""
-    if attempt.raw_text is None or attempt.mode is not Mode.NATIVE:
-        return None
-    dialect = DIALECTS[record.plan.run.dialect]
-    return dialect.parse(attempt.raw_text, sample.tools, record.plan.run.starts_in_reasoning)
-
-
-def _read(record: Record, sample: Sample, attempt: Attempt) -> Answer | None:
-    if not attempt.succeeded or attempt.error is not None:
-        return None
-    dialect = DIALECTS[record.plan.run.dialect]
-    answer = read_answer(attempt, sample.tools, dialect, record.plan.run, context=None)
-    return None if answer.is_cut else answer
 
 
 def _lacks_some(calls: Iterable[Call], of: Iterable[Call]) -> bool:
