@@ -16,6 +16,7 @@ from .ladder import GradedSample, grade_run
 from .plan import Arm, GateSection
 from .record import Record
 from .rounds import is_complete
+from .speed import ArmSpeed, measure_speed
 from .ways import WaySummary, compare_ways
 
 # The format of summary.json and findings.jsonl.
@@ -35,6 +36,7 @@ class Summary:
     rulings: tuple[Ruling, ...]
     is_complete: bool
     ways: WaySummary
+    speeds: tuple[ArmSpeed, ...]
 
     @property
     def decision(self) -> Decision:
@@ -96,6 +98,7 @@ def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
         tuple(rulings),
         complete,
         compare_ways(graded, record.plan.run.max_tokens),
+        measure_speed(record, graded, tuple(arms.values())),
     )
 
 

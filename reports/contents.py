@@ -1,6 +1,6 @@
 """What every report says, as plain tables: the terminal, Markdown and the rest only draw them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..evals.arm_summary import ArmSummary
@@ -8,20 +8,9 @@ from ..evals.comparison import CauseCounts, Comparison
 from ..evals.finding import Finding, Transition
 from ..evals.gate import Decision, Ruling
 from ..evals.summary import Summary
+from .server_tables import speculation_table, speed_tables, ways_table
+from .table import MISSING, Table
 from .visible import visible_line
-
-MISSING = "–"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A titled table of text cells; columns in `numeric` are drawn flush right."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: frozenset[int] = frozenset()
-    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +53,21 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
         ),
         decision=summary.decision,
         verdicts=tuple(CandidateVerdict(c.candidate, r.decision, r.reasons) for c, r in pairs),
-        tables=(
-            _arms(summary.arms),
-            _causes(summary.comparisons),
-            _rates(pairs),
-            _findings(summary.comparisons, findings_shown),
-        ),
+        tables=tuple(_tables(summary, pairs, findings_shown)),
         notes=tuple(_notes(summary)),
         next_commands=tuple(_next_commands(summary)),
     )
+
+
+def _tables(
+    summary: Summary, pairs: Sequence[tuple[Comparison, Ruling]], findings_shown: int
+) -> Iterator[Table]:
+    yield _arms(summary.arms)
+    yield _causes(summary.comparisons)
+    yield _rates(pairs)
+    yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
+    yield from speed_tables(summary.speeds)
+    yield _findings(summary.comparisons, findings_shown)
 
 
 def _arms(arms: Sequence[ArmSummary]) -> Table:

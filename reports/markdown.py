@@ -3,7 +3,8 @@
 import re
 
 from ..evals.summary import Summary
-from .contents import Table, build_contents
+from .contents import build_contents
+from .table import Table
 from .visible import visible_line
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~&#])")
