@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from .attempt import Attempt, Stage
 from .grade import Grade, Verdict
 from .ladder import GradedSample
@@ -46,26 +44,6 @@ class ArmSummary:
         if self.draft_tokens is None or self.accepted_tokens is None or not self.draft_tokens:
             return None
         return self.accepted_tokens / self.draft_tokens
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """The arm's entry of summary.json."""
-        return {
-            "model": self.model,
-            "attempts": self.attempts,
-            "failed": self.failed,
-            "retried": self.retried,
-            "finish_reasons": dict(self.finish_reasons),
-            "endings": dict(self.endings),
-            "cut": self.cut,
-            "pass": self.passed,
-            "fail": self.wrong,
-            "void": self.void,
-            "tokens_per_second": self.tokens_per_second,
-            "draft_tokens": self.draft_tokens,
-            "accepted_tokens": self.accepted_tokens,
-            "acceptance": self.acceptance,
-            "speculating": self.speculating.value,
-        }
 
 
 def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> ArmSummary:

@@ -8,18 +8,16 @@ from pydantic import JsonValue
 
 from .arm_summary import ArmSummary, summarise_arm
 from .attribute import attribute, control_transitions
-from .comparison import CauseCounts, Comparison, compare_arms
+from .comparison import Comparison, compare_arms
+from .finding_line import FindingLine
 from .gate import Decision, Ruling, decide, overall
 from .grade import Verdict
 from .journal import write_json, write_json_lines
 from .ladder import GradedSample, grade_run
 from .plan import Arm, GateSection
-from .record import Record
+from .record import Record, asked_settings
 from .rounds import is_complete
-
-# The format of summary.json and findings.jsonl.
-# 1: the first.
-FORMAT = 1
+from .summary_file import ArmEntry, ComparisonEntry, SuiteEntry, SummaryFile
 
 
 @dataclass(frozen=True)
@@ -42,16 +40,16 @@ class Summary:
     def to_json(self) -> dict[str, JsonValue]:
         """The content of summary.json."""
         pairs = zip(self.comparisons, self.rulings, strict=True)
-        return {
-            "format": FORMAT,
-            "decision": self.decision.value,
-            "exit_code": self.decision.exit_code,
-            "complete": self.is_complete,
-            "unreadable_lines": list(self.record.damaged),
-            "suite": {"digest": self.record.digest, "samples": len(self.record.samples)},
-            "arms": {arm.name: arm.to_json() for arm in self.arms},
-            "comparisons": [_comparison_json(comparison, ruling) for comparison, ruling in pairs],
-        }
+        return SummaryFile(
+            decision=self.decision,
+            exit_code=self.decision.exit_code,
+            complete=self.is_complete,
+            unreadable_lines=list(self.record.damaged),
+            suite=SuiteEntry(digest=self.record.digest, samples=len(self.record.samples)),
+            settings=asked_settings(self.record.plan),
+            arms={arm.name: ArmEntry.of(arm) for arm in self.arms},
+            comparisons=[ComparisonEntry.of(comparison, ruling) for comparison, ruling in pairs],
+        ).to_json()
 
 
 def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
@@ -109,49 +107,10 @@ def _tokens_after_cut(graded: GradedSample, arm: str) -> int | None:
 
 def write_derived(directory: Path, summary: Summary) -> None:
     """Write findings.jsonl and summary.json, each whole."""
-    findings = [finding.to_json() for comparison in summary.comparisons for finding in comparison.findings]
+    findings = [
+        FindingLine.of(finding).to_json()
+        for comparison in summary.comparisons
+        for finding in comparison.findings
+    ]
     write_json_lines(directory / "findings.jsonl", findings)
     write_json(directory / "summary.json", summary.to_json())
-
-
-def _comparison_json(comparison: Comparison, ruling: Ruling) -> dict[str, JsonValue]:
-    control = comparison.control
-    return {
-        "baseline": comparison.baseline,
-        "candidate": comparison.candidate,
-        "decision": ruling.decision.value,
-        "reasons": list(ruling.reasons),
-        "samples": comparison.samples,
-        "compared": comparison.compared,
-        "both_pass": comparison.both_pass,
-        "both_fail": comparison.both_fail,
-        "void": comparison.void,
-        "regressions": _counts_json(comparison.regressions),
-        "fixes": _counts_json(comparison.fixes),
-        "net_rate": ruling.net_rate,
-        "net_rate_interval": None if ruling.interval is None else list(ruling.interval),
-        "mcnemar_p": ruling.mcnemar_p,
-        "control": None
-        if control is None
-        else {
-            "compared": control.compared,
-            "churn": control.churn,
-            "regressions": control.regressions,
-            "fixes": control.fixes,
-        },
-        "needed_max_tokens": comparison.needed_max_tokens,
-        "codes": dict(comparison.codes),
-        "void_codes": dict(comparison.void_codes),
-    }
-
-
-def _counts_json(counts: CauseCounts) -> dict[str, JsonValue]:
-    return {
-        "total": counts.total,
-        "cap": counts.cap,
-        "malformed": counts.malformed,
-        "real_change": counts.real_change,
-        "unresolved": counts.unresolved,
-        "malformed_syntax": counts.syntax,
-        "malformed_contract": counts.contract,
-    }
