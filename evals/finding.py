@@ -33,7 +33,8 @@ class Finding:
 
     `budgets` are all that were asked, ascending; `judged_budget` is the one whose grades decide. `fault`
     keeps the classes of `malformed` apart. `reproduced` counts (repeats that showed the same, repeats made).
-    `is_…_failure` says that this arm's endpoint brought no answer at the judged budget.
+    `is_…_failure` says that this arm's endpoint brought no answer at the judged budget. `is_known`: an
+    accepted earlier run had the same (`history.py`); it is no property of the run and stands in no file.
     """
 
     id: str
@@ -53,3 +54,4 @@ class Finding:
     is_baseline_failure: bool
     is_candidate_failure: bool
     evidence: dict[str, JsonValue]
+    is_known: bool = False

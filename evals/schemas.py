@@ -16,7 +16,7 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
 
 
 def schema_text(name: str) -> str:
-    """The text of one published schema; members that it does not name are allowed, so that some can be added."""
+    """The text of one published schema; members that it does not name are allowed: names may be added."""
     model = SCHEMAS[name]
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

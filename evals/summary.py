@@ -1,6 +1,6 @@
 """A run judged as a whole: every arm, every comparison, the decision; and the two derived files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,10 @@ from .summary_file import ArmEntry, ComparisonEntry, SuiteEntry, SummaryFile
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run shows; `comparisons` and `rulings` are in the order of the plan's candidates."""
+    """What a run shows; `comparisons` and `rulings` are in the order of the plan's candidates.
+
+    `history` says in sentences what an accepted earlier run took out of the rulings (`history.py`).
+    """
 
     record: Record
     gate: GateSection
@@ -31,6 +34,7 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     rulings: tuple[Ruling, ...]
     is_complete: bool
+    history: tuple[str, ...] = ()
 
     @property
     def decision(self) -> Decision:
@@ -71,19 +75,24 @@ def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
         findings = attribute(graded, baseline=baseline.name, candidate=candidate.name)
         comparison = compare_arms(findings, control, needed_max_tokens(graded, (baseline, candidate)))
         comparisons.append(comparison)
-        rulings.append(
-            decide(
-                comparison,
-                arms[baseline.name],
-                arms[candidate.name],
-                settings,
-                is_complete=complete,
-                dialect=record.plan.run.dialect,
-                is_unlabelled=all(sample.expected is None for sample in record.samples),
-            )
-        )
+        rulings.append(rule_on(record, comparison, arms, settings, complete))
     return Summary(
         record, settings, graded, tuple(arms.values()), tuple(comparisons), tuple(rulings), complete
+    )
+
+
+def rule_on(
+    record: Record, comparison: Comparison, arms: Mapping[str, ArmSummary], gate: GateSection, complete: bool
+) -> Ruling:
+    """Decide on one comparison of a run."""
+    return decide(
+        comparison,
+        arms[comparison.baseline],
+        arms[comparison.candidate],
+        gate,
+        is_complete=complete,
+        dialect=record.plan.run.dialect,
+        is_unlabelled=all(sample.expected is None for sample in record.samples),
     )
 
 
