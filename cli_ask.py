@@ -110,7 +110,7 @@ def gate(
     ] = None,
     allow_inconclusive: Annotated[
         bool,
-        typer.Option("--allow-inconclusive", help="Exit 0, with a warning, when too few samples decide."),
+        typer.Option("--allow-inconclusive", help="Exit 0 for inconclusive, with a warning."),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -142,7 +142,13 @@ def _exit_code(summary: "Summary", *, allow_inconclusive: bool) -> int:
     from .evals.gate import Decision
 
     if allow_inconclusive and summary.decision is Decision.INCONCLUSIVE:
-        tell("warning: inconclusive, and let through by --allow-inconclusive: this run shows no safety")
+        for comparison, ruling in zip(summary.comparisons, summary.rulings, strict=True):
+            if ruling.decision is Decision.INCONCLUSIVE:
+                reasons = "; ".join(ruling.reasons)
+                tell(
+                    f"warning: inconclusive, let through by --allow-inconclusive: {comparison.candidate}: "
+                    f"{reasons}"
+                )
         return 0
     return summary.decision.exit_code
 
