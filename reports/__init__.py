@@ -1,1 +1,1 @@
-"""Show it: terminal, Markdown, JSON, JUnit, annotations. Every report returns text; the command line writes."""
+"""Show it: terminal, Markdown, JSON, JUnit, annotations. Every report returns text; only `cli` writes it."""
