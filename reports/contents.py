@@ -176,8 +176,8 @@ def _findings(comparisons: Sequence[Comparison], shown: int) -> Table:
         for finding in comparison.findings
         if finding.transition in (Transition.REGRESSION, Transition.FIX)
     ]
-    # Regressions first; within them in the order of the plan and the suite.
-    found.sort(key=lambda finding: finding.transition is Transition.FIX)
+    # What is new first, regressions before fixes; within them in the order of the plan and the suite.
+    found.sort(key=lambda finding: (finding.is_known, finding.transition is Transition.FIX))
     rows = tuple(_finding_row(finding) for finding in found[:shown])
     left_out = len(found) - len(rows)
     return Table(
@@ -193,7 +193,7 @@ def _finding_row(finding: Finding) -> tuple[str, ...]:
     return (
         finding.candidate,
         visible_line(finding.id),
-        finding.transition.value,
+        finding.transition.value + (", known" if finding.is_known else ""),
         MISSING if finding.cause is None else finding.cause.value,
         finding.code or MISSING,
         _tokens(finding),
@@ -222,6 +222,7 @@ def _notes(summary: Summary) -> list[str]:
         notes.append(
             "Redacted: prompts, values and answers stand in the run as hashes; answers were read first."
         )
+    notes += summary.history
     budget = summary.record.plan.run.max_tokens
     needed = max((c.needed_max_tokens or 0 for c in summary.comparisons), default=0)
     if needed:
