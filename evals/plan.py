@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -28,6 +28,10 @@ ARM_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 # Where a system prompt of the user's own takes the tools: in the dialect's own words, or as JSON alone.
 TOOL_PLACES = ("{tools}", "{tools_json}")
+
+# What `[gate] preset` stands for: a margin, and the samples that it takes to pass one.
+PRESET_MARGINS = {"smoke": 0.05, "gate": 0.03, "release": 0.02}
+PRESET_SAMPLES = {"smoke": 200, "gate": 500, "release": 1000}
 
 
 class Mode(StrEnum):
@@ -67,6 +71,7 @@ class RunSection(_Section):
     shots: int = Field(default=0, ge=0, le=32)
     system_prompt: str | None = None
     redact: bool = False
+    until_decided: bool = False
     starts_in_reasoning: bool | Literal["auto"] = "auto"
 
     @field_validator("dialect")
@@ -152,6 +157,7 @@ class Arm(_Section):
 class GateSection(_Section):
     """`[gate]`: how much worse is still no worse, and what makes a comparison void."""
 
+    preset: Literal["smoke", "gate", "release"] | None = None
     margin: float = Field(default=0.03, gt=0, lt=1)
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
     max_malformed: int = Field(default=0, ge=0)
@@ -159,6 +165,16 @@ class GateSection(_Section):
     max_failed: float = Field(default=0.05, ge=0, le=1)
     cap: Literal["report", "fail"] = "report"
     require_speculation: Literal["auto"] | bool = "auto"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _margin_of_preset(cls, raw: object) -> object:
+        """A preset stands for a margin; one that is given wins."""
+        if not isinstance(raw, Mapping):
+            return raw
+        given = cast("Mapping[str, object]", raw)
+        margin = PRESET_MARGINS.get(str(given.get("preset")))
+        return given if margin is None else {"margin": margin, **given}
 
 
 class Plan(_Section):
@@ -198,6 +214,16 @@ class Plan(_Section):
     def candidates(self) -> tuple[Arm, ...]:
         """Every other arm, in the order of the plan."""
         return tuple(arm for arm in self.arms if not self._is_baseline(arm))
+
+    def with_baseline(self, name: str) -> "Plan":
+        """The same plan with another arm as the baseline; the former one is a candidate like the others.
+
+        Raises:
+            UserError: No arm has that name.
+        """
+        chosen = self.arm(name)
+        arms = tuple(arm.model_copy(update={"baseline": arm is chosen}) for arm in self.arms)
+        return self.model_copy(update={"arms": arms})
 
     def arm(self, name: str) -> Arm:
         """The arm of that name; an unknown one is a UserError that lists the known."""

@@ -264,7 +264,11 @@ def _fixed(plan: Plan) -> dict[str, JsonValue]:
         "run.stream": run.stream,
         "run.system_prompt": run.system_prompt,
         "run.redact": run.redact,
+        "run.until_decided": run.until_decided,
     }
+    if run.until_decided:
+        # They say where asking stops.
+        fixed |= {"gate.margin": plan.gate.margin, "gate.alpha": plan.gate.alpha, "gate.cap": plan.gate.cap}
     fixed["arms"] = [arm.name for arm in plan.arms]
     fixed["baseline"] = plan.baseline.name
     for arm in plan.arms:

@@ -4,17 +4,17 @@ Rounds follow each other: first and control, then larger budgets for what was cu
 is due only when nothing of the rounds before it is missing, so an interrupted run goes on where it stopped.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from ..tasks.sample import Sample
-from .answer import Answer
 from .attempt import Ask, Attempt, ErrorType, Key, Stage
 from .attribute import attribute
+from .early import read_course
 from .finding import Cause, Transition
-from .ladder import grade_run, next_budget, read_answers
+from .ladder import grade_run
 from .plan import RunSection
 from .record import Record
+from .stages import Place, doubled_rounds, first_round
 
 
 def due(record: Record, gave_up: AbstractSet[Key] = frozenset()) -> list[Ask]:
@@ -24,7 +24,7 @@ def due(record: Record, gave_up: AbstractSet[Key] = frozenset()) -> list[Ask]:
         record: The run so far.
         gave_up: Keys whose retries ended without an answer in this session; they are due again in the next.
     """
-    for asks in (_first_round(record), *_doubled_rounds(record), _confirm_round(record)):
+    for asks in _rounds(record):
         if missing := [ask for ask in asks if _is_missing(record, ask, gave_up)]:
             return missing
     return []
@@ -48,62 +48,34 @@ def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
     )
 
 
-def _first_round(record: Record) -> list[Ask]:
-    plan = record.plan
-    budget = plan.run.max_tokens
-    asks = [Ask(s.id, arm.name, Stage.FIRST, budget) for arm in plan.arms for s in record.samples]
-    if plan.run.control:
-        asks += [Ask(s.id, plan.baseline.name, Stage.CONTROL, budget) for s in record.samples]
-    return asks
+def _rounds(record: Record) -> Iterator[list[Ask]]:
+    """Each round with all its asks; a run that may stop early asks its samples batch by batch.
+
+    With such a run every place before the last batch is settled, so what is missing there are requests that
+    failed, and the course goes on when this batch is settled too.
+    """
+    places = read_course(record).places
+    yield first_round(record, places)
+    yield from doubled_rounds(record, places)
+    yield _confirm_round(record, places)
 
 
-def _doubled_rounds(record: Record) -> Iterator[list[Ask]]:
-    """One round per doubling; each looks at the answers of the one before."""
-    plan = record.plan
-    budgets = {sample.id: plan.run.max_tokens for sample in record.samples}
-    for _ in range(plan.run.doublings):
-        asks: list[Ask] = []
-        for sample in record.samples:
-            budget = budgets.pop(sample.id, None)
-            if budget is None or not _is_cut_somewhere(record, sample, budget):
-                continue
-            if (larger := next_budget(record, sample, budget)) is None:
-                continue
-            budgets[sample.id] = larger
-            asks += [Ask(sample.id, arm.name, Stage.DOUBLED, larger) for arm in plan.arms]
-            if plan.run.control:
-                asks.append(Ask(sample.id, plan.baseline.name, Stage.CONTROL, larger))
-        yield asks
-
-
-def _confirm_round(record: Record) -> list[Ask]:
+def _confirm_round(record: Record, places: Sequence[Place]) -> list[Ask]:
     """Both arms again for every regression that is not the cap's; shared baseline asks are made once."""
     plan = record.plan
     if not plan.run.confirm:
         return []
     graded = list(grade_run(record))
+    asked = {place.sample.id: place.arms for place in places}
     asks: dict[Ask, None] = {}
     for candidate in plan.candidates:
-        for finding in attribute(graded, baseline=plan.baseline.name, candidate=candidate.name):
+        graded_here = [one for one in graded if candidate.name in asked.get(one.sample.id, ())]
+        for finding in attribute(graded_here, baseline=plan.baseline.name, candidate=candidate.name):
             if finding.transition is Transition.REGRESSION and finding.cause is not Cause.CAP:
                 for arm in (finding.baseline, finding.candidate):
                     for number in range(1, plan.run.confirm + 1):
                         asks[Ask(finding.id, arm, Stage.CONFIRM, finding.judged_budget, number)] = None
     return list(asks)
-
-
-def _is_cut_somewhere(record: Record, sample: Sample, budget: int) -> bool:
-    """True when an answer at that budget, or the control's, was cut or lost in the server's parser."""
-    return any(
-        _wants_more(answer)
-        for arm in record.plan.arms
-        for (stage, max_tokens, _), answer in read_answers(record, sample, arm.name).items()
-        if max_tokens == budget and stage is not Stage.CONFIRM
-    )
-
-
-def _wants_more(answer: Answer) -> bool:
-    return answer.is_cut or answer.is_server_failure
 
 
 def _is_missing(record: Record, ask: Ask, gave_up: AbstractSet[Key]) -> bool:

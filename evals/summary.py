@@ -1,15 +1,17 @@
 """A run judged as a whole: every arm, every comparison, the decision; and the two derived files."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import JsonValue
 
+from ..errors import UserError
 from .arm_summary import ArmSummary, summarise_arm
 from .attribute import attribute, control_transitions
-from .comparison import CauseCounts, Comparison, compare_arms
-from .gate import Decision, Ruling, decide, overall
+from .comparison import CauseCounts, ChurnCounts, Comparison, compare_arms
+from .early import Course, read_course, requests_saved
+from .gate import Decision, Ruling, alarm_alpha, alarm_p_values, decide, overall
 from .grade import Verdict
 from .journal import write_json, write_json_lines
 from .ladder import GradedSample, grade_run
@@ -24,7 +26,10 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run shows; `comparisons` and `rulings` are in the order of the plan's candidates."""
+    """What a run shows; `comparisons` and `rulings` are in the order of the plan's candidates.
+
+    `requests_saved` counts the first and control requests that stopping early never made.
+    """
 
     record: Record
     gate: GateSection
@@ -33,6 +38,7 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     rulings: tuple[Ruling, ...]
     is_complete: bool
+    requests_saved: int = 0
 
     @property
     def decision(self) -> Decision:
@@ -47,6 +53,7 @@ class Summary:
             "decision": self.decision.value,
             "exit_code": self.decision.exit_code,
             "complete": self.is_complete,
+            "requests_saved": self.requests_saved,
             "unreadable_lines": list(self.record.damaged),
             "suite": {"digest": self.record.digest, "samples": len(self.record.samples)},
             "arms": {arm.name: arm.to_json() for arm in self.arms},
@@ -54,38 +61,102 @@ class Summary:
         }
 
 
-def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
+def summarise(record: Record, *, gate: GateSection | None = None, baseline: str | None = None) -> Summary:
     """Grade, attribute and decide: a pure function of the run directory.
 
     Args:
         record: The run as read.
         gate: Another `[gate]` section than the run's own.
+        baseline: Another arm to compare with than the run's own baseline, which is then a candidate.
+
+    Raises:
+        UserError: No arm is named so, or the run stopped early on a comparison with its own baseline.
     """
     settings = gate or record.plan.gate
-    graded = tuple(grade_run(record))
-    arms = {arm.name: summarise_arm(record, arm, graded) for arm in record.plan.arms}
-    baseline = record.plan.baseline
-    control = control_transitions(graded, baseline.name) if record.plan.run.control else None
     complete = is_complete(record)
-    comparisons: list[Comparison] = []
-    rulings: list[Ruling] = []
-    for candidate in record.plan.candidates:
-        findings = attribute(graded, baseline=baseline.name, candidate=candidate.name)
-        comparison = compare_arms(findings, control, needed_max_tokens(graded, (baseline, candidate)))
-        comparisons.append(comparison)
-        rulings.append(
-            decide(
-                comparison,
-                arms[baseline.name],
-                arms[candidate.name],
-                settings,
-                is_complete=complete,
-                dialect=record.plan.run.dialect,
-                is_unlabelled=all(sample.expected is None for sample in record.samples),
-            )
-        )
+    course = read_course(record, settings)
+    judged = record if baseline is None else _against(record, baseline)
+    graded = tuple(grade_run(judged))
+    arms = {arm.name: summarise_arm(judged, arm, graded) for arm in judged.plan.arms}
+    comparisons = tuple(
+        _compare(record, judged, graded, course, candidate) for candidate in judged.plan.candidates
+    )
     return Summary(
-        record, settings, graded, tuple(arms.values()), tuple(comparisons), tuple(rulings), complete
+        record=record,
+        gate=settings,
+        graded=graded,
+        arms=tuple(arms.values()),
+        comparisons=comparisons,
+        rulings=_rule(record, arms, comparisons, settings, course, is_complete=complete),
+        is_complete=complete,
+        requests_saved=requests_saved(record) if record.plan.run.until_decided and complete else 0,
+    )
+
+
+def _against(record: Record, baseline: str) -> Record:
+    """The same run with another arm as the baseline."""
+    if record.plan.run.until_decided and baseline != record.plan.baseline.name:
+        raise UserError(
+            f"{record.directory}: asked until decided against {record.plan.baseline.name}, so what was asked "
+            f"depends on that comparison; {baseline} cannot be the baseline"
+        )
+    return replace(record, plan=record.plan.with_baseline(baseline))
+
+
+def _compare(
+    record: Record, judged: Record, graded: Sequence[GradedSample], course: Course, candidate: Arm
+) -> Comparison:
+    """Count one candidate's samples; those not asked of it, since it had been called, are no part of that."""
+    baseline = judged.plan.baseline
+    asked = {place.sample.id: place.arms for place in course.places}
+    findings = attribute(
+        (one for one in graded if candidate.name in asked.get(one.sample.id, ())),
+        baseline=baseline.name,
+        candidate=candidate.name,
+    )
+    control = None
+    # Another arm than the run's own baseline was asked once only: it has no control.
+    if record.plan.run.control and baseline.name == record.plan.baseline.name:
+        repeated = [one for one in graded if one.sample.id in asked]
+        transitions = control_transitions(repeated, baseline.name)
+        control = [(one.sample.category, made) for one, made in zip(repeated, transitions, strict=True)]
+    return compare_arms(findings, control, needed_max_tokens(graded, (baseline, candidate)))
+
+
+def _rule(
+    record: Record,
+    arms: Mapping[str, ArmSummary],
+    comparisons: Sequence[Comparison],
+    gate: GateSection,
+    course: Course,
+    *,
+    is_complete: bool,
+) -> tuple[Ruling, ...]:
+    """Decide on each candidate; the alarms of all candidates share one alpha."""
+    is_unlabelled = all(sample.expected is None for sample in record.samples)
+    alpha = alarm_alpha(gate, is_sequential=record.plan.run.until_decided)
+    p_values = {
+        one.candidate: alarm_p_values(
+            one, arms[one.baseline], arms[one.candidate], gate, alpha=alpha, is_unlabelled=is_unlabelled
+        )
+        for one in comparisons
+    }
+    asked_baseline = record.plan.baseline.name
+    return tuple(
+        decide(
+            one,
+            arms[one.baseline],
+            arms[one.candidate],
+            gate,
+            is_complete=is_complete,
+            dialect=record.plan.run.dialect,
+            is_unlabelled=is_unlabelled,
+            others=[p for name, values in p_values.items() if name != one.candidate for p in values],
+            early=course.looks.get(one.candidate),
+            is_baseline_chosen=one.baseline != asked_baseline,
+            is_former_baseline=one.candidate == asked_baseline,
+        )
+        for one in comparisons
     )
 
 
@@ -115,7 +186,6 @@ def write_derived(directory: Path, summary: Summary) -> None:
 
 
 def _comparison_json(comparison: Comparison, ruling: Ruling) -> dict[str, JsonValue]:
-    control = comparison.control
     return {
         "baseline": comparison.baseline,
         "candidate": comparison.candidate,
@@ -131,17 +201,30 @@ def _comparison_json(comparison: Comparison, ruling: Ruling) -> dict[str, JsonVa
         "net_rate": ruling.net_rate,
         "net_rate_interval": None if ruling.interval is None else list(ruling.interval),
         "mcnemar_p": ruling.mcnemar_p,
-        "control": None
-        if control is None
-        else {
-            "compared": control.compared,
-            "churn": control.churn,
-            "regressions": control.regressions,
-            "fixes": control.fixes,
+        "control": _churn_json(comparison.control),
+        "by_category": {
+            category: {
+                "compared": counts.compared,
+                "regressions": counts.regressions,
+                "fixes": counts.fixes,
+                "control": _churn_json(comparison.control_by_category.get(category)),
+            }
+            for category, counts in comparison.by_category.items()
         },
         "needed_max_tokens": comparison.needed_max_tokens,
         "codes": dict(comparison.codes),
         "void_codes": dict(comparison.void_codes),
+    }
+
+
+def _churn_json(counts: ChurnCounts | None) -> dict[str, JsonValue] | None:
+    if counts is None:
+        return None
+    return {
+        "compared": counts.compared,
+        "churn": counts.churn,
+        "regressions": counts.regressions,
+        "fixes": counts.fixes,
     }
 
 

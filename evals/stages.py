@@ -1,0 +1,78 @@
+"""The asks of samples, stage by stage: first and control, then larger budgets for what was cut in any arm."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..tasks.sample import Sample
+from .answer import Answer
+from .attempt import Ask, Stage
+from .ladder import next_budget, read_answers
+from .record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A sample and the arms in which it is to be asked."""
+
+    sample: Sample
+    arms: tuple[str, ...]
+
+
+def first_round(record: Record, places: Sequence[Place]) -> list[Ask]:
+    """Every arm's first answers, and the baseline's again as the control."""
+    plan = record.plan
+    budget = plan.run.max_tokens
+    asks = [
+        Ask(place.sample.id, arm.name, Stage.FIRST, budget)
+        for arm in plan.arms
+        for place in places
+        if arm.name in place.arms
+    ]
+    if plan.run.control:
+        asks += [
+            Ask(place.sample.id, plan.baseline.name, Stage.CONTROL, budget)
+            for place in places
+            if plan.baseline.name in place.arms
+        ]
+    return asks
+
+
+def doubled_rounds(record: Record, places: Sequence[Place]) -> Iterator[list[Ask]]:
+    """One round per doubling; each looks at the answers of the one before."""
+    plan = record.plan
+    budgets = {place.sample.id: plan.run.max_tokens for place in places}
+    for _ in range(plan.run.doublings):
+        asks: list[Ask] = []
+        for place in places:
+            sample = place.sample
+            budget = budgets.pop(sample.id, None)
+            if budget is None or not _is_cut_somewhere(record, sample, budget):
+                continue
+            if (larger := next_budget(record, sample, budget)) is None:
+                continue
+            budgets[sample.id] = larger
+            asks += [Ask(sample.id, arm, Stage.DOUBLED, larger) for arm in place.arms]
+            if plan.run.control and plan.baseline.name in place.arms:
+                asks.append(Ask(sample.id, plan.baseline.name, Stage.CONTROL, larger))
+        yield asks
+
+
+def is_settled(record: Record, place: Place) -> bool:
+    """True when nothing of this sample's stages was left unasked; a failed request counts as asked."""
+    run = record.plan.run
+    rounds = (first_round(record, [place]), *doubled_rounds(record, [place]))
+    return all(ask.key(run.mode, run.stream) in record.attempts for asks in rounds for ask in asks)
+
+
+def _is_cut_somewhere(record: Record, sample: Sample, budget: int) -> bool:
+    """True when an answer at that budget, or the control's, was cut or lost in the server's parser."""
+    return any(
+        _wants_more(answer)
+        for arm in record.plan.arms
+        for (stage, max_tokens, _), answer in read_answers(record, sample, arm.name).items()
+        if max_tokens == budget and stage is not Stage.CONFIRM
+    )
+
+
+def _wants_more(answer: Answer) -> bool:
+    return answer.is_cut or answer.is_server_failure
