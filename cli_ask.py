@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .cli_plan import refuse_hopeless
 from .cli_report import judged, leave, print_report, tell, write_report
 from .cli_tasks import Categories, SampleIds, split_ids
 from .errors import UserError
@@ -59,6 +60,10 @@ def run(
     redact: Annotated[
         bool | None, typer.Option("--redact", help="Write hashes instead of prompts, values and answers.")
     ] = None,
+    until_decided: Annotated[
+        bool | None,
+        typer.Option("--until-decided", help="Ask a candidate no more once it is surely a regression."),
+    ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Ask only this arm; repeat.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
@@ -81,12 +86,15 @@ def run(
             ("sample_ids", split_ids(sample_ids)),
             ("shots", shots),
             ("redact", redact),
+            ("until_decided", until_decided),
             ("system_prompt", None if system_prompt is None else _system_prompt(system_prompt)),
         )
         if value is not None
     }
     plan = _plan(config, baseline, candidate or [], model, api_key_env, flags, out)
     directory = out or _new_directory(config)
+    if arm and plan.run.until_decided:
+        raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
     _ask(plan, directory, arm or [], quiet=quiet)
     summary = judged(directory, must_write=True)
     if not quiet:
@@ -101,6 +109,10 @@ def gate(
     out: Annotated[Path | None, typer.Option(help="Run directory for a plan.")] = None,
     margin: Annotated[float | None, typer.Option(help="How much worse is still no worse.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Significance level.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Another arm to compare all others with.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Ask even where hardly anything can come out.")
+    ] = False,
     markdown: Annotated[Path | None, typer.Option(help="Also write a Markdown report.")] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -109,8 +121,10 @@ def gate(
     if not run_or_config.is_dir():
         plan = _plan(run_or_config, None, [], None, None, {}, out)
         directory = out or _new_directory(run_or_config)
+        if not force:
+            refuse_hopeless(plan)
         _ask(plan, directory, [], quiet=quiet)
-    summary = judged(directory, margin=margin, alpha=alpha)
+    summary = judged(directory, margin=margin, alpha=alpha, baseline=baseline)
     if not quiet:
         print_report(summary)
     if markdown is not None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Outcomes further than this from their mean (in standard deviations) share less than a billionth.
 _REACH = 7.0
+_MOST_ENUMERATED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,15 @@ class Chances:
     inconclusive: float
 
 
-def decision_chances(n: int, *, churn: float, net: float, margin: float, alpha: float = 0.05) -> Chances:
+def decision_chances(
+    n: int,
+    *,
+    churn: float,
+    net: float,
+    margin: float,
+    alpha: float = 0.05,
+    alarm_alpha: float | None = None,
+) -> Chances:
     """Return the exact chance of each decision of the gate on n pairs.
 
     Regressions and fixes are multinomial: half the churn each, and what the candidate truly breaks on top of
@@ -39,7 +48,8 @@ def decision_chances(n: int, *, churn: float, net: float, margin: float, alpha: 
         churn: Share of pairs that differ without any effect, from 0 to 1.
         net: Share of pairs that the candidate breaks, from 0 to 1 - churn.
         margin: How much worse is still no worse, between 0 and 1.
-        alpha: One-sided level.
+        alpha: One-sided level of the pass, and of the regression too.
+        alarm_alpha: Another level of the regression, where several alarms share alpha.
 
     Raises:
         ValueError: No pairs, or rates that are no probabilities.
@@ -61,7 +71,7 @@ def decision_chances(n: int, *, churn: float, net: float, margin: float, alpha: 
     # bdtr(c, m, 1/2) is the chance of c fixes or fewer, which is that of b regressions or more.
     as_observed = np.exp(gammaln(discordant + 1) - gammaln(b + 1) - gammaln(c + 1) - discordant * np.log(2.0))
     midp: _Counts = bdtr(c, discordant.astype(np.int64), 0.5) - as_observed / 2
-    is_regression = (midp < alpha) & ((b - c) / n > margin)
+    is_regression = (midp < (alpha if alarm_alpha is None else alarm_alpha)) & ((b - c) / n > margin)
     is_pass = _is_within(b, c, n, margin, NormalDist().inv_cdf(1 - alpha)) & ~is_regression
     passing, regression = float(chance[is_pass].sum()), float(chance[is_regression].sum())
     return Chances(passing, regression, max(0.0, 1.0 - passing - regression))
@@ -71,7 +81,8 @@ def samples_for_pass(*, churn: float, margin: float, alpha: float = 0.05, power:
     """Return how many pairs a harmless candidate needs to pass with the given chance.
 
     By bisection between half and twice the normal approximation, on exact chances. These rise with n in a
-    saw's way, since counts are whole: the answer is one crossing of the line, within 3 % of any other.
+    saw's way, since counts are whole: the answer is one crossing of the line, within 3 % of any other. Beyond
+    50,000 pairs the approximation is near enough, and the outcomes too many.
 
     Args:
         churn: Share of pairs that differ without any effect, above 0.
@@ -85,6 +96,8 @@ def samples_for_pass(*, churn: float, margin: float, alpha: float = 0.05, power:
     estimate = samples_to_decide(1, 0, round(1 / churn), margin, alpha, power) if 0 < churn <= 1 else None
     if estimate is None:
         raise ValueError(f"no size for churn {churn} and margin {margin}")
+    if estimate > _MOST_ENUMERATED:
+        return estimate
 
     def is_enough(n: int) -> bool:
         return decision_chances(n, churn=churn, net=0, margin=margin, alpha=alpha).passing >= power

@@ -46,7 +46,7 @@ def doubled_rounds(record: Record, places: Sequence[Place]) -> Iterator[list[Ask
         for place in places:
             sample = place.sample
             budget = budgets.pop(sample.id, None)
-            if budget is None or not _is_cut_somewhere(record, sample, budget):
+            if budget is None or not _is_cut_somewhere(record, place, budget):
                 continue
             if (larger := next_budget(record, sample, budget)) is None:
                 continue
@@ -64,12 +64,12 @@ def is_settled(record: Record, place: Place) -> bool:
     return all(ask.key(run.mode, run.stream) in record.attempts for asks in rounds for ask in asks)
 
 
-def _is_cut_somewhere(record: Record, sample: Sample, budget: int) -> bool:
+def _is_cut_somewhere(record: Record, place: Place, budget: int) -> bool:
     """True when an answer at that budget, or the control's, was cut or lost in the server's parser."""
     return any(
         _wants_more(answer)
-        for arm in record.plan.arms
-        for (stage, max_tokens, _), answer in read_answers(record, sample, arm.name).items()
+        for arm in place.arms
+        for (stage, max_tokens, _), answer in read_answers(record, place.sample, arm).items()
         if max_tokens == budget and stage is not Stage.CONFIRM
     )
 

@@ -234,7 +234,7 @@ def test_unlabelled_traffic_on_a_self_repeating_baseline_is_only_called_changed(
     [
         ((), "regression"),
         ((0.5,), "regression"),
-        # The net rate's p is 0.0154: over 0.05 / 4 with three more tests, below 0.05 / 3 once one of them is out.
+        # The net rate is at p = 0.0154: over 0.05 / 4 with three more tests, below 0.05 / 3 with one out.
         ((0.5, 0.5, 0.5), "pass"),
         ((0.001, 0.5, 0.5), "regression"),
     ],
