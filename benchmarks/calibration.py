@@ -19,8 +19,10 @@ from pathlib import Path
 import numpy as np
 from draftproof.evals.arm_summary import ArmSummary
 from draftproof.evals.comparison import CauseCounts, ChurnCounts, Comparison
+from draftproof.evals.early import EarlyLook
 from draftproof.evals.gate import Decision, alarm_p_values, decide
 from draftproof.evals.plan import GateSection
+from draftproof.evals.sequential import net_over_margin
 from draftproof.evals.server import Speculating
 
 SIZES = (50, 100, 200, 500, 1000, 2000)
@@ -28,6 +30,12 @@ SEED = 20261201
 # Of every hundred samples both arms get ten wrong, whatever else happens.
 BOTH_WRONG = 0.1
 ANSWERS = (Decision.PASS, Decision.REGRESSION, Decision.INCONCLUSIVE)
+EARLY_SIZES = (200, 500, 1000)
+EARLY_TITLES = (
+    "no effect, churn 5 %",
+    "no effect, churn 10 %",
+    *(f"net regression {net} %, churn 5 %" for net in (2, 5, 10)),
+)
 EVERY_NOISE = {"churn": 0.1, "syntax": 0.5, "failures_of_both": 0.02}
 INTRODUCTION = """# How often the gate says what
 
@@ -51,6 +59,11 @@ alpha of its own would call 10 % of harmless candidates regressions where all th
 Sharing costs nothing where only the net rate has something to test, and about two points in a hundred (a true
 5 % regression at n = 200) where a fifth of the noise is broken syntax.
 
+"""
+EARLY_INTRODUCTION = """## Stopping early
+
+The same candidates under `run --until-decided`, {runs:,} runs a cell: per cent **called on the way / called at
+the end / samples asked**. Both calls together must stay at alpha where there is no effect.
 """
 
 
@@ -102,7 +115,7 @@ class Truth:
 
 
 TRUTHS = (
-    *(Truth(f"no effect, churn {churn:.1%}", churn=churn) for churn in (0.02, 0.05, 0.1)),
+    *(Truth(f"no effect, churn {100 * churn:g} %", churn=churn) for churn in (0.02, 0.05, 0.1)),
     Truth("no effect, churn 5 %, server repeats itself", repeats_itself=True),
     Truth("no effect, churn 5 %, a fifth broken syntax", syntax=0.2),
     Truth("no effect, churn 5 %, all broken syntax", syntax=1.0),
@@ -190,8 +203,11 @@ class Judge:
         self.names = (*truth.shares(), "both_right")
         self.seen: dict[tuple[int, ...], Decision] = {}
 
-    def decide(self, row: tuple[int, ...], others: Sequence[float] = ()) -> Decision:
-        if not others and row in self.seen:
+    def decide(
+        self, row: tuple[int, ...], others: Sequence[float] = (), early: EarlyLook | None = None
+    ) -> Decision:
+        is_alone = not others and early is None
+        if is_alone and row in self.seen:
             return self.seen[row]
         compared, baseline, candidate = self.judged(row)
         made = decide(
@@ -203,8 +219,9 @@ class Judge:
             dialect="hermes",
             is_unlabelled=self.truth.is_unlabelled,
             others=others,
+            early=early,
         ).decision
-        if not others:
+        if is_alone:
             self.seen[row] = made
         return made
 
@@ -249,9 +266,50 @@ def simulate(truth: Truth, n: int, runs: int, gate: GateSection) -> Counter[Deci
     return decisions
 
 
+def simulate_early(truth: Truth, n: int, runs: int, gate: GateSection) -> tuple[float, float, float]:
+    """Shares of runs called on the way and at the end, and the mean share of samples that were asked."""
+    source = np.random.default_rng([SEED, TRUTHS.index(truth), n, 1])
+    judge = Judge(truth, n, gate)
+    shares = [*truth.shares().values()]
+    kinds = np.cumsum([*shares, 1 - sum(shares)])
+    worse, better, wrong = (judge.names.index(name) for name in ("worse", "better", "both_wrong"))
+    on_the_way = at_the_end = asked = 0
+    for _ in range(runs):
+        drawn = np.minimum(np.searchsorted(kinds, source.random(n), side="right"), len(kinds) - 1)
+        regressions, fixes = np.cumsum(drawn == worse), np.cumsum(drawn == better)
+        pairs = np.cumsum(drawn != wrong)
+        peak, last = 1.0, n
+        # Between two regressions the wealth only falls.
+        for place in np.flatnonzero(drawn == worse).tolist():
+            counts = int(regressions[place]), int(fixes[place]), int(pairs[place])
+            peak = max(peak, net_over_margin(*counts, gate.margin))
+            if peak >= 2 / gate.alpha:
+                last = place + 1
+                break
+        asked += last
+        row = tuple(np.bincount(drawn[:last], minlength=len(kinds)).tolist())
+        look = EarlyLook(asked=last, planned=n, pairs=int(pairs[last - 1]), peak=peak, needed=2 / gate.alpha)
+        if judge.decide(row, early=look) is Decision.REGRESSION:
+            on_the_way += look.is_called
+            at_the_end += not look.is_called
+    return on_the_way / runs, at_the_end / runs, asked / (n * runs)
+
+
 def most_false_alarms(runs: int, alpha: float) -> float:
     """Alpha and three standard errors of the simulation."""
     return alpha + 3 * sqrt(alpha * (1 - alpha) / runs)
+
+
+def render_early(runs: int, gate: GateSection) -> str:
+    head = "| truth | " + " | ".join(f"n = {n:,}" for n in EARLY_SIZES) + " |"
+    lines = [EARLY_INTRODUCTION.format(runs=runs), head, "|---|" + "---:|" * len(EARLY_SIZES)]
+    for truth in TRUTHS:
+        if truth.title not in EARLY_TITLES:
+            continue
+        cells = [simulate_early(truth, n, runs, gate) for n in EARLY_SIZES]
+        texts = [" / ".join(f"{100 * part:.1f}" for part in cell) for cell in cells]
+        lines.append(f"| {truth.title} | {' | '.join(texts)} |")
+    return "\n".join([*lines, ""])
 
 
 def render(
@@ -285,7 +343,7 @@ def main() -> int:
     }
     (title, n), most = max(alarms.items(), key=lambda item: item[1])
     worst = f"Most false alarms without effect: {most:.1%} ({title}, n = {n:,}); alpha is {gate.alpha:.0%}."
-    text = render(results, options.runs, gate, worst)
+    text = render(results, options.runs, gate, worst) + "\n" + render_early(options.runs // 4, gate)
     if options.output is None:
         print(text, end="")
     else:

@@ -14,6 +14,8 @@ from draftproof.evals.sequential import net_over_margin
 from draftproof.evals.summary import summarise
 from draftproof.reports.markdown import render_markdown
 
+from ..scripted import ScriptedServer
+from . import asking
 from .build import BUDGET, OPEN, RIGHT, WRONG, attempt, record, sample
 
 
@@ -174,3 +176,21 @@ def test_a_stopped_run_has_no_other_baseline():
     """What was asked depends on the one that it had."""
     with pytest.raises(UserError, match="ngram cannot be the baseline"):
         summarise(ask_all(empty(), always_wrong), baseline="ngram")
+
+
+def test_a_session_stops_asking_and_says_that_the_run_is_complete(tmp_path):
+    """Against scripted servers; resuming it asks nothing, and another margin is refused."""
+    suite = asking.write_suite(tmp_path / "suite.jsonl", 3 * BATCH)
+    with ScriptedServer(asking.right) as baseline, ScriptedServer(asking.wrong) as candidate:
+        servers = {"baseline": baseline, "mtp": candidate}
+        plan = asking.make_plan(suite, servers, until_decided=True, control=True, concurrency=8)
+        assert asking.ask(plan, tmp_path / "run") == []
+        assert (len(baseline.requests), len(candidate.requests)) == (2 * BATCH, BATCH)
+        assert asking.ask(plan, tmp_path / "run") == [f"{tmp_path / 'run'} is complete: nothing to ask"]
+        summary, _ = asking.judged(tmp_path / "run")
+        assert (summary.decision, summary.requests_saved) == (Decision.REGRESSION, 6 * BATCH)
+        wider = plan.model_copy(update={"gate": GateSection(margin=0.1)})
+        with pytest.raises(UserError, match=r"another gate\.margin"):
+            asking.ask(wider, tmp_path / "run")
+        with pytest.raises(UserError, match=r"another run\.until_decided"):
+            asking.ask(asking.make_plan(suite, servers, control=True), tmp_path / "run")
