@@ -62,8 +62,8 @@ Sharing costs nothing where only the net rate has something to test, and about t
 """
 EARLY_INTRODUCTION = """## Stopping early
 
-The same candidates under `run --until-decided`, {runs:,} runs a cell: per cent **called on the way / called at
-the end / samples asked**. Both calls together must stay at alpha where there is no effect.
+The same candidates under `run --until-decided`, {runs:,} runs a cell: per cent **called on the way / called
+at the end / samples asked**. Both calls together must stay at alpha where there is no effect.
 """
 
 
