@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from .attempt import Attempt, Stage
+from .counters import Counters
 from .grade import Grade, Verdict
 from .ladder import GradedSample
 from .plan import Arm
@@ -20,8 +21,10 @@ class ArmSummary:
     """Counts over the samples of one arm at the first budget.
 
     `finish_reasons` counts what was received (`"null"` for null). `failed` brought no answer; `void` could
-    not be judged (the failed among them). Draft figures are None where the server does not show them.
-    `tokens_per_second` is the median over requests, by the client's clock, and only for arms asked in turn.
+    not be judged (the failed among them). `draft_tokens` and `accepted_tokens` are those that came with the
+    answers, None where the server does not count them per request; `counted` is what the server itself
+    counted over the whole run, all stages and other clients included. `tokens_per_second` is the median over
+    requests, by the client's clock, and only for arms asked in turn.
     """
 
     name: str
@@ -39,13 +42,26 @@ class ArmSummary:
     draft_tokens: int | None
     accepted_tokens: int | None
     speculating: Speculating
+    counted: Counters | None = None
+
+    @property
+    def drafted(self) -> int | None:
+        """Draft tokens by whichever count saw any; 0 if one saw none, None if nobody counted."""
+        known = [self.draft_tokens, None if self.counted is None else self.counted.draft_tokens]
+        return max((count for count in known if count is not None), default=None)
 
     @property
     def acceptance(self) -> float | None:
-        """Accepted of drafted tokens."""
-        if self.draft_tokens is None or self.accepted_tokens is None or not self.draft_tokens:
-            return None
-        return self.accepted_tokens / self.draft_tokens
+        """Accepted of drafted tokens, by the answers' own counts, else by the server's."""
+        for drafted, accepted in (
+            (self.draft_tokens, self.accepted_tokens),
+            (None, None)
+            if self.counted is None
+            else (self.counted.draft_tokens, self.counted.accepted_tokens),
+        ):
+            if drafted and accepted is not None:
+                return accepted / drafted
+        return None
 
     def to_json(self) -> dict[str, JsonValue]:
         """The arm's entry of summary.json."""
@@ -65,6 +81,7 @@ class ArmSummary:
             "accepted_tokens": self.accepted_tokens,
             "acceptance": self.acceptance,
             "speculating": self.speculating.value,
+            "counted": None if self.counted is None else _counted_json(self.counted),
         }
 
 
@@ -80,8 +97,8 @@ def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> A
     verdicts = Counter(grade.verdict for grade in grades if grade is not None)
     answered = [attempt for attempt in firsts if attempt.succeeded]
     draft_tokens, accepted_tokens = _drafts(answered)
-    facts = record.facts.get(arm.name)
-    shown = Speculating.UNKNOWN if facts is None else facts.speculating
+    counted = record.counters.get(arm.name)
+    has_drafted = bool(draft_tokens) or (counted is not None and bool(counted.draft_tokens))
     return ArmSummary(
         name=arm.name,
         model=arm.model,
@@ -94,11 +111,40 @@ def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> A
         passed=verdicts[Verdict.PASS],
         wrong=verdicts[Verdict.FAIL],
         void=verdicts[Verdict.VOID],
-        tokens_per_second=median_speed(answered) if record.plan.run.in_turn else None,
+        tokens_per_second=median_speed(answered) if record.plan.is_in_turn else None,
         draft_tokens=draft_tokens,
         accepted_tokens=accepted_tokens,
-        speculating=Speculating.ON if draft_tokens else shown,
+        speculating=Speculating.ON if has_drafted else _speculating(record, arm),
+        counted=counted,
     )
+
+
+def _speculating(record: Record, arm: Arm) -> Speculating:
+    """What the server showed; where it shows nothing, what the plan says of it."""
+    facts = record.facts.get(arm.name)
+    if facts is not None and facts.speculating is not Speculating.UNKNOWN:
+        return facts.speculating
+    match arm.speculating:
+        case True:
+            return Speculating.ON
+        case False:
+            return Speculating.OFF
+        case _:
+            return Speculating.UNKNOWN
+
+
+def _counted_json(counted: Counters) -> dict[str, JsonValue]:
+    """What the server counted; a total that it does not show stays null."""
+    return {
+        "drafts": counted.drafts,
+        "draft_tokens": counted.draft_tokens,
+        "accepted_tokens": counted.accepted_tokens,
+        "accepted_per_position": list(counted.accepted_per_position),
+        "generated_tokens": counted.generated_tokens,
+        "drafted_share": counted.drafted_share,
+        "prefix_queries": counted.prefix_queries,
+        "prefix_hits": counted.prefix_hits,
+    }
 
 
 def _drafts(answered: Sequence[Attempt]) -> tuple[int | None, int | None]:

@@ -142,9 +142,10 @@ def _stages(plan: Plan, samples: int) -> tuple[StageCost, ...]:
     arms, control = len(plan.arms), int(run.control)
     larger = sum(run.max_tokens * 2**step for step in range(1, run.doublings + 1))
     last = run.max_tokens * 2**run.doublings
+    firsts = samples * arms * (1 + len(run.ways_beside))
     doubled, confirmed = samples * (arms + control), samples * arms * run.confirm
     return (
-        StageCost(Stage.FIRST, samples * arms, samples * arms, samples * arms * run.max_tokens),
+        StageCost(Stage.FIRST, firsts, firsts, firsts * run.max_tokens),
         StageCost(Stage.CONTROL, samples * control, samples * control, samples * control * run.max_tokens),
         StageCost(Stage.DOUBLED, 0, doubled * run.doublings, doubled * larger),
         StageCost(Stage.CONFIRM, 0, confirmed, confirmed * last),
@@ -162,7 +163,7 @@ def _seconds(
     for cost in stages:
         tokens = cost.most_tokens if mean_tokens is None else cost.most * mean_tokens
         share = tokens
-        if not run.in_turn:
+        if not plan.is_in_turn:
             match cost.stage:
                 case Stage.CONTROL:
                     pass

@@ -144,7 +144,8 @@ def requests_saved(record: Record) -> int:
     planned = len(record.samples) * (len(plan.arms) + plan.run.control)
     made = sum(
         attempt.max_tokens == plan.run.max_tokens and attempt.stage in (Stage.FIRST, Stage.CONTROL)
-        for attempt in record.attempts.values()
+        for attempts in record.by_sample.values()
+        for attempt in attempts
     )
     return planned - made
 

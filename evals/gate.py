@@ -180,19 +180,21 @@ def _is_self_repeating(comparison: Comparison, *, is_unlabelled: bool) -> bool:
 
 
 def _speculating_baseline(baseline: ArmSummary) -> list[str]:
-    if baseline.draft_tokens or baseline.speculating is Speculating.ON:
+    if baseline.drafted or baseline.speculating is Speculating.ON:
         return [f"{baseline.name} speculates: it is no baseline"]
     return []
 
 
 def _not_speculating(candidate: ArmSummary, gate: GateSection) -> list[str]:
-    if gate.require_speculation is False or candidate.draft_tokens:
+    if gate.require_speculation is False or candidate.drafted:
         return []
-    if candidate.draft_tokens == 0:
+    if candidate.drafted == 0:
         return [f"{candidate.name} drafted nothing: this compares a server without speculation"]
     match candidate.speculating:
         case Speculating.OFF:
-            return [f"{candidate.name} does not speculate: its server shows speculation off"]
+            return [
+                f"{candidate.name} does not speculate: its server, or the plan, says that speculation is off"
+            ]
         case Speculating.UNKNOWN if gate.require_speculation is True:
             return [
                 f"{candidate.name}: whether it speculates cannot be seen ([gate] require_speculation = true)"

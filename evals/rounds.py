@@ -1,7 +1,8 @@
 """What is still to be asked: a pure function of the plan and the attempts so far.
 
-Rounds follow each other: first and control, then larger budgets for what was cut, then confirmations. A round
-is due only when nothing of the rounds before it is missing, so an interrupted run goes on where it stopped.
+Rounds follow each other: first and control, then other ways of asking the same (streamed or not, raw), then
+larger budgets for what was cut, then confirmations. A round is due only when nothing of the rounds before it
+is missing, so an interrupted run goes on where it stopped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from .finding import Cause, Transition
 from .ladder import grade_run
 from .plan import RunSection
 from .record import Record
-from .stages import Place, doubled_rounds, first_round
+from .stages import Place, beside_round, control_round, doubled_rounds, first_round, plain_ask
 
 
 def due(record: Record, gave_up: AbstractSet[Key] = frozenset()) -> list[Ask]:
@@ -49,13 +50,20 @@ def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
 
 
 def _rounds(record: Record) -> Iterator[list[Ask]]:
-    """Each round with all its asks; a run that may stop early asks its samples batch by batch.
+    """Each round is made only when all before it are complete: it looks at their answers.
 
-    With such a run every place before the last batch is settled, so what is missing there are requests that
-    failed, and the course goes on when this batch is settled too.
+    A run that may stop early asks its samples batch by batch: every place before the last batch is settled,
+    so what is missing there are requests that failed, and the course goes on once this batch is settled too.
     """
     places = read_course(record).places
-    yield first_round(record, places)
+    first, control = first_round(record, places), control_round(record, places)
+    if record.plan.is_managed:
+        # The control is a new start of the baseline's server: what a restart changes is noise as well.
+        yield first
+        yield control
+    else:
+        yield first + control
+    yield beside_round(record, places)
     yield from doubled_rounds(record, places)
     yield _confirm_round(record, places)
 
@@ -74,12 +82,15 @@ def _confirm_round(record: Record, places: Sequence[Place]) -> list[Ask]:
             if finding.transition is Transition.REGRESSION and finding.cause is not Cause.CAP:
                 for arm in (finding.baseline, finding.candidate):
                     for number in range(1, plan.run.confirm + 1):
-                        asks[Ask(finding.id, arm, Stage.CONFIRM, finding.judged_budget, number)] = None
+                        again = plain_ask(
+                            record, finding.id, arm, Stage.CONFIRM, finding.judged_budget, number
+                        )
+                        asks[again] = None
     return list(asks)
 
 
 def _is_missing(record: Record, ask: Ask, gave_up: AbstractSet[Key]) -> bool:
-    key = ask.key(record.plan.run.mode, record.plan.run.stream)
+    key = ask.key
     attempt = record.attempts.get(key)
     if attempt is not None and (attempt.succeeded or is_refused_budget(attempt, record.plan.run)):
         return False

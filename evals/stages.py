@@ -1,4 +1,4 @@
-"""The asks of samples, stage by stage: first and control, then larger budgets for what was cut in any arm."""
+"""The asks of samples, stage by stage: first, control, other ways, then larger budgets for what was cut."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,23 +18,47 @@ class Place:
     arms: tuple[str, ...]
 
 
+def plain_ask(
+    record: Record, sample_id: str, arm: str, stage: Stage, max_tokens: int, attempt: int = 1
+) -> Ask:
+    """An ask in the plan's own way."""
+    run = record.plan.run
+    return Ask(sample_id, arm, run.mode, run.is_streamed, stage, max_tokens, attempt)
+
+
 def first_round(record: Record, places: Sequence[Place]) -> list[Ask]:
-    """Every arm's first answers, and the baseline's again as the control."""
+    """Every arm's first answers."""
+    budget = record.plan.run.max_tokens
+    return [
+        plain_ask(record, place.sample.id, arm.name, Stage.FIRST, budget)
+        for arm in record.plan.arms
+        for place in places
+        if arm.name in place.arms
+    ]
+
+
+def control_round(record: Record, places: Sequence[Place]) -> list[Ask]:
+    """The baseline's first answers once more."""
     plan = record.plan
-    budget = plan.run.max_tokens
-    asks = [
-        Ask(place.sample.id, arm.name, Stage.FIRST, budget)
+    if not plan.run.control:
+        return []
+    return [
+        plain_ask(record, place.sample.id, plan.baseline.name, Stage.CONTROL, plan.run.max_tokens)
+        for place in places
+        if plan.baseline.name in place.arms
+    ]
+
+
+def beside_round(record: Record, places: Sequence[Place]) -> list[Ask]:
+    """The first question once more in the other ways that the plan names, to be compared and never judged."""
+    plan = record.plan
+    return [
+        Ask(place.sample.id, arm.name, mode, stream, Stage.FIRST, plan.run.max_tokens)
+        for mode, stream in plan.run.ways_beside
         for arm in plan.arms
         for place in places
         if arm.name in place.arms
     ]
-    if plan.run.control:
-        asks += [
-            Ask(place.sample.id, plan.baseline.name, Stage.CONTROL, budget)
-            for place in places
-            if plan.baseline.name in place.arms
-        ]
-    return asks
 
 
 def doubled_rounds(record: Record, places: Sequence[Place]) -> Iterator[list[Ask]]:
@@ -51,17 +75,17 @@ def doubled_rounds(record: Record, places: Sequence[Place]) -> Iterator[list[Ask
             if (larger := next_budget(record, sample, budget)) is None:
                 continue
             budgets[sample.id] = larger
-            asks += [Ask(sample.id, arm, Stage.DOUBLED, larger) for arm in place.arms]
+            asks += [plain_ask(record, sample.id, arm, Stage.DOUBLED, larger) for arm in place.arms]
             if plan.run.control and plan.baseline.name in place.arms:
-                asks.append(Ask(sample.id, plan.baseline.name, Stage.CONTROL, larger))
+                asks.append(plain_ask(record, sample.id, plan.baseline.name, Stage.CONTROL, larger))
         yield asks
 
 
 def is_settled(record: Record, place: Place) -> bool:
-    """True when nothing of this sample's stages was left unasked; a failed request counts as asked."""
-    run = record.plan.run
-    rounds = (first_round(record, [place]), *doubled_rounds(record, [place]))
-    return all(ask.key(run.mode, run.stream) in record.attempts for asks in rounds for ask in asks)
+    """True when nothing of what judges this sample was left unasked; a failed request counts as asked."""
+    here = [place]
+    rounds = (first_round(record, here), control_round(record, here), *doubled_rounds(record, here))
+    return all(ask.key in record.attempts for asks in rounds for ask in asks)
 
 
 def _is_cut_somewhere(record: Record, place: Place, budget: int) -> bool:

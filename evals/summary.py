@@ -18,6 +18,7 @@ from .ladder import GradedSample, grade_run
 from .plan import Arm, GateSection
 from .record import Record
 from .rounds import is_complete
+from .ways import WaySummary, compare_ways
 
 # The format of summary.json and findings.jsonl.
 # 1: the first.
@@ -38,6 +39,7 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     rulings: tuple[Ruling, ...]
     is_complete: bool
+    ways: WaySummary
     requests_saved: int = 0
 
     @property
@@ -57,6 +59,7 @@ class Summary:
             "unreadable_lines": list(self.record.damaged),
             "suite": {"digest": self.record.digest, "samples": len(self.record.samples)},
             "arms": {arm.name: arm.to_json() for arm in self.arms},
+            "ways": [{"arm": note.arm, "id": note.id, "code": note.code.value} for note in self.ways.notes],
             "comparisons": [_comparison_json(comparison, ruling) for comparison, ruling in pairs],
         }
 
@@ -89,6 +92,7 @@ def summarise(record: Record, *, gate: GateSection | None = None, baseline: str 
         comparisons=comparisons,
         rulings=_rule(record, arms, comparisons, settings, course, is_complete=complete),
         is_complete=complete,
+        ways=compare_ways(graded, record.plan.run.max_tokens),
         requests_saved=requests_saved(record) if record.plan.run.until_decided and complete else 0,
     )
 

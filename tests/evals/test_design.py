@@ -27,6 +27,8 @@ def test_first_and_control_are_sure_and_the_rest_may_be_due():
         "doubled": (0, 40, 8000),
         "confirm": (0, 60, 12000),
     }
+    # Streamed and not: the other way is asked of every arm once more.
+    assert costs(design_run(plan(stream="both"), 10, Expectation()))["first"] == (40, 40, 4000)
     bare = design_run(plan(control=False, confirm=0, doublings=0), 10, Expectation())
     assert [cost.most for cost in bare.stages] == [20, 0, 0, 0]
 

@@ -141,6 +141,18 @@ def test_a_cut_sample_counts_when_its_larger_budget_has_answered():
     assert sum(one.stage is Stage.DOUBLED for one in made.attempts.values()) == 120
 
 
+def test_other_ways_of_asking_are_asked_of_the_same_samples():
+    """Streamed and not: what stands beside an answer is asked where the answer was, and saves nothing."""
+    script = lambda ask: replace(always_wrong(ask), stream=ask.stream)  # noqa: E731
+    made = ask_all(empty(stream="both"), script)
+    asked = {arm: sum(one.arm == arm for one in made.attempts.values()) for arm in ("baseline", "ngram")}
+    # The rest of the batch was in flight when the call came; it is not asked once more.
+    called_at = read_course(made).looks["ngram"].asked
+    assert asked == {"baseline": 2 * BATCH + called_at, "ngram": BATCH + called_at}
+    assert requests_saved(made) == (160 - BATCH) * 3
+    assert is_complete(made)
+
+
 def test_unlabelled_samples_say_nothing_on_the_way():
     """Their fixes may be impossible; they are judged at the end."""
     made = ask_all(empty(60, expected="none"), always_wrong)

@@ -42,6 +42,7 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "top_p": 1.0,
         "seed": 1,
         "stream": False,
+        "compare_raw": False,
         "concurrency": 8,
         "in_turn": False,
         "timeout": 600,
@@ -114,7 +115,7 @@ def test_an_arm_that_says_so_is_the_baseline(tmp_path):
         ("temperature = 0", "temperature = 3", ["run.temperature", "less than or equal to 2"]),
         ("temperature = 0", 'dialect = "xml"', ["run.dialect: expected one of hermes"]),
         ("temperature = 0", 'mode = "magic"', ["run.mode", "'prompted'", "'native'"]),
-        ("temperature = 0", "stream = true", ["run.stream"]),
+        ("temperature = 0", 'stream = "all"', ["run.stream"]),
         ("temperature = 0", "retries = -1", ["run.retries"]),
         ("temperature = 0", 'categories = "simple"', ["run.categories"]),
         ("temperature = 0", "sample_ids = [1]", ["run.sample_ids"]),
@@ -248,3 +249,11 @@ def test_another_arm_can_be_the_baseline(tmp_path):
     assert [arm.name for arm in plan.candidates] == ["baseline"]
     with pytest.raises(UserError, match="no arm is named 'ngram'"):
         plan.with_baseline("ngram")
+
+
+def test_early_looks_and_servers_that_are_started_in_turn_do_not_go_together(tmp_path):
+    """Every batch would start every server again."""
+    text = GOOD.replace('speculation = "mtp n=2"', 'serve = "vllm serve m --port 8001"')
+    assert plan_of(tmp_path, text).is_managed
+    with pytest.raises(UserError, match=r"until_decided: compares the arms batch by batch"):
+        plan_of(tmp_path, text, until_decided=True)
