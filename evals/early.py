@@ -73,7 +73,7 @@ class EarlyLook:
     def sentence(self, margin: float) -> str:
         """What this look says, for a reason."""
         seen = (
-            f"e-value {self.peak:.3g} against a net rate within {margin:.1%} (due: {self.needed:.3g}) after "
+            f"e-value {self.peak:.3g} of {self.needed:.3g} against a net rate within {margin:.1%}, after "
             f"{self.asked:,} of {self.planned:,} samples"
         )
         if self.is_called:

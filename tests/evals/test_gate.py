@@ -306,7 +306,7 @@ def test_enough_evidence_on_the_way_is_a_regression_whatever_came_later():
     """An e-value may be looked at as often as one likes: what it once reached stands."""
     made = ruling(comparison(counts(real=3)), facts={"early": look(41.5, asked=120)})
     assert made.decision is Decision.REGRESSION
-    assert "called early: e-value 41.5 against a net rate within 3.0%" in made.reasons[0]
+    assert "called early: e-value 41.5 of 40 against a net rate within 3.0%" in made.reasons[0]
     assert "after 120 of 500 samples" in made.reasons[0]
 
 
