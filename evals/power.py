@@ -42,8 +42,8 @@ def decision_chances(
     the regressions. Each outcome is judged by the gate's own rule: a regression by the one-sided mid-p test
     at alpha with an estimate above the margin, a pass by Tango's one-sided bound. (At n = 200, churn 5 % and
     margin 0.02 that calls 4.1 % without effect and 74 % of true 5 % regressions; McNemar's exact test would
-    call 2.3 % and 67 %.) Endpoint failures, new malformed outputs and other candidates are left out; they only
-    ever make a pass rarer.
+    call 2.3 % and 67 %.) Endpoint failures, new malformed outputs and other candidates are left out; they
+    only ever make a pass rarer.
 
     Args:
         n: Informative pairs, at least 1.
