@@ -16,7 +16,7 @@ Run = Annotated[Path, typer.Argument(help="A run directory.")]
 def report(
     run: Run,
     format: Annotated[  # noqa: A002 - the option's name is the contract
-        Literal["terminal", "markdown", "json"], typer.Option("--format", help="What to render.")
+        Literal["terminal", "markdown", "json", "junit"], typer.Option("--format", help="What to render.")
     ] = "terminal",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File; standard output without it.")
@@ -91,9 +91,12 @@ def _has_color(is_terminal: bool) -> bool:
     return is_terminal and not os.environ.get("NO_COLOR")
 
 
-def write_report(summary: "Summary", kind: str, output: Path | None) -> None:
+def write_report(
+    summary: "Summary", kind: str, output: Path | None, *, allow_inconclusive: bool = False
+) -> None:
     """Write a report of that kind to a file, or print it."""
     from .evals.journal import write_text
+    from .reports.junit import render_junit
     from .reports.machine import render_json
     from .reports.markdown import render_markdown
     from .reports.terminal import render_terminal
@@ -103,6 +106,8 @@ def write_report(summary: "Summary", kind: str, output: Path | None) -> None:
             text = render_markdown(summary)
         case "json":
             text = render_json(summary)
+        case "junit":
+            text = render_junit(summary, allow_inconclusive=allow_inconclusive)
         case _ if output is None:
             print_report(summary)
             return

@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from .attempt import Attempt, Stage
 from .counters import Counters
 from .grade import Grade, Verdict
@@ -63,27 +61,6 @@ class ArmSummary:
                 return accepted / drafted
         return None
 
-    def to_json(self) -> dict[str, JsonValue]:
-        """The arm's entry of summary.json."""
-        return {
-            "model": self.model,
-            "attempts": self.attempts,
-            "failed": self.failed,
-            "retried": self.retried,
-            "finish_reasons": dict(self.finish_reasons),
-            "endings": dict(self.endings),
-            "cut": self.cut,
-            "pass": self.passed,
-            "fail": self.wrong,
-            "void": self.void,
-            "tokens_per_second": self.tokens_per_second,
-            "draft_tokens": self.draft_tokens,
-            "accepted_tokens": self.accepted_tokens,
-            "acceptance": self.acceptance,
-            "speculating": self.speculating.value,
-            "counted": None if self.counted is None else _counted_json(self.counted),
-        }
-
 
 def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> ArmSummary:
     """Count one arm's first attempts."""
@@ -131,20 +108,6 @@ def _speculating(record: Record, arm: Arm) -> Speculating:
             return Speculating.OFF
         case _:
             return Speculating.UNKNOWN
-
-
-def _counted_json(counted: Counters) -> dict[str, JsonValue]:
-    """What the server counted; a total that it does not show stays null."""
-    return {
-        "drafts": counted.drafts,
-        "draft_tokens": counted.draft_tokens,
-        "accepted_tokens": counted.accepted_tokens,
-        "accepted_per_position": list(counted.accepted_per_position),
-        "generated_tokens": counted.generated_tokens,
-        "drafted_share": counted.drafted_share,
-        "prefix_queries": counted.prefix_queries,
-        "prefix_hits": counted.prefix_hits,
-    }
 
 
 def _drafts(answered: Sequence[Attempt]) -> tuple[int | None, int | None]:

@@ -51,6 +51,15 @@ class Drafts:
     accepted_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What the server itself measured of one answer; what it does not tell is None."""
+
+    prompt_ms: float | None = None
+    predicted_ms: float | None = None
+    cached_tokens: int | None = None
+
+
 class ErrorType(StrEnum):
     """Whose fault a failed attempt is, and of which kind."""
 
@@ -112,8 +121,9 @@ class Attempt:
     `finish_reason` and `tool_calls` stand as received: null stays null. `duration_ms` is the wall time of the
     send that counted (earlier, retried sends are counted in `retries`). `index` is the order of sending
     within the arm, from 0. Of a stream, `ttft_ms` is the time to the first piece of the answer and `chunks`
-    the number of pieces. `raw_text` is the text of this very generation before the server's parser read it,
-    where the server gives its tokens. `reading` stands in redacted runs only: there every text is a hash.
+    the number of pieces. `timing` is what the server measured. `raw_text` is the text of this very generation
+    before the server's parser read it, where the server gives its tokens. `reading` stands in redacted runs
+    only: there every text is a hash.
     """
 
     id: str
@@ -140,6 +150,7 @@ class Attempt:
     started_at: str
     index: int
     chunks: int | None = None
+    timing: Timing | None = None
     raw_text: str | None = None
     reading: Reading | None = None
 
@@ -161,7 +172,7 @@ class Attempt:
     def to_line(self) -> str:
         """One JSON line with its newline; ASCII, so that no text of a model can break it."""
         row = asdict(self)
-        for name in ("chunks", "raw_text", "reading"):
+        for name in ("chunks", "timing", "raw_text", "reading"):
             if row[name] is None:
                 del row[name]
         return json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n"

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .finding import Cause, Finding, Transition
 from .grade import Fault
@@ -83,6 +83,20 @@ class Comparison:
             cap_counts=cap_counts
         )
 
+    def without_known(self) -> "Comparison":
+        """The same pairs, with known regressions and fixes counted as pairs that did not change."""
+        new = [finding for finding in self.findings if not finding.is_known]
+        regressions = [finding for finding in new if finding.transition is Transition.REGRESSION]
+        fixes = [finding for finding in new if finding.transition is Transition.FIX]
+        return replace(
+            self,
+            regressions=_by_cause(regressions),
+            fixes=_by_cause(fixes),
+            codes=_codes(regressions),
+            reproduced_syntax=_reproduced_syntax(regressions),
+            reproduced_wide=_reproduced_wide(regressions),
+        )
+
 
 def compare_arms(
     findings: Sequence[Finding],
@@ -115,11 +129,9 @@ def compare_arms(
         codes=_codes(regressions),
         void_codes=_codes(voids),
         candidate_only_failures=sum(map(_failed_in_candidate_only, voids)),
-        reproduced_syntax=sum(
-            finding.fault is Fault.SYNTAX and _is_reproduced(finding) for finding in regressions
-        ),
+        reproduced_syntax=_reproduced_syntax(regressions),
         needed_max_tokens=needed_max_tokens,
-        reproduced_wide=sum(_is_wide(finding) and _is_reproduced(finding) for finding in regressions),
+        reproduced_wide=_reproduced_wide(regressions),
         by_category=churn_by_category((finding.category, finding.transition) for finding in findings),
         control_by_category=churn_by_category(control or ()),
     )
@@ -155,6 +167,14 @@ def _by_cause(findings: Sequence[Finding]) -> CauseCounts:
         syntax=malformed[Fault.SYNTAX],
         contract=malformed[Fault.CONTRACT],
     )
+
+
+def _reproduced_syntax(regressions: Iterable[Finding]) -> int:
+    return sum(finding.fault is Fault.SYNTAX and _is_reproduced(finding) for finding in regressions)
+
+
+def _reproduced_wide(regressions: Iterable[Finding]) -> int:
+    return sum(_is_wide(finding) and _is_reproduced(finding) for finding in regressions)
 
 
 def _codes(findings: Iterable[Finding]) -> dict[str, int]:

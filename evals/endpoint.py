@@ -162,6 +162,7 @@ class Endpoint:
                     usage=completion.usage,
                     spec=completion.spec,
                     system_fingerprint=completion.system_fingerprint,
+                    timing=completion.timing,
                     ttft_ms=completion.ttft_ms,
                     chunks=completion.chunks,
                     raw_text=await self._raw_text(completion),

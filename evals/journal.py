@@ -21,8 +21,8 @@ from .counters import Snapshot
 
 # The format of run.json and of everything beside it.
 # 1: the first. A redacted run (`plan.run.redact`) has hashes for texts and a `reading` in each answered
-#    attempt; a line without one is a line of any other run. `chunks` and `raw_text` of an attempt, and the
-#    folder `counters`, came later and may be absent.
+#    attempt; a line without one is a line of any other run. `chunks`, `timing` and `raw_text` of
+#    an attempt, and the folder `counters`, came later and may be absent.
 FORMAT = 1
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # What may stand in a directory before a run starts there: logs of servers we started.
 OWN_NAMES = frozenset(("servers",))
 
+DIFFERENT_SUITE = "suite (its samples differ: tasks, a task file, or what is chosen of them changed)"
+
 _SHOWN_VALUE = 200
 
 
@@ -255,13 +257,18 @@ def keep_attempt(attempts: dict[Key, Attempt], attempt: Attempt) -> None:
 
 def _difference(before: RunFile, plan: Plan, digest: str) -> str | None:
     """The first key that may not change between two sessions of one run, with both values."""
-    old, new = _fixed(before.plan), _fixed(plan)
-    for key in old | new:
-        if old.get(key) != new.get(key):
-            return f"{key} ({_shown(old.get(key, 'absent'))} there, {_shown(new.get(key, 'absent'))} here)"
-    if before.digest == digest:
-        return None
-    return "suite (its samples differ: tasks, a task file, or what is chosen of them changed)"
+    if key := differing_setting(_fixed(before.plan), _fixed(plan)):
+        return key
+    return None if before.digest == digest else DIFFERENT_SUITE
+
+
+def differing_setting(there: Mapping[str, JsonValue], here: Mapping[str, JsonValue]) -> str | None:
+    """The first key of two settings whose values differ, with both; None where all are equal."""
+    for key in {**there, **here}:
+        old, new = there.get(key, "absent"), here.get(key, "absent")
+        if old != new:
+            return f"{key} ({_shown(old)} there, {_shown(new)} here)"
+    return None
 
 
 def _shown(value: JsonValue) -> str:
@@ -271,8 +278,18 @@ def _shown(value: JsonValue) -> str:
 
 def _fixed(plan: Plan) -> dict[str, JsonValue]:
     """What a resumed run must share with its beginning; the rest (URLs, keys, pace, gate) may change."""
+    names = [arm.name for arm in plan.arms]
+    fixed = {"arms": names, "run.redact": plan.run.redact, **asked_settings(plan)}
+    if plan.run.until_decided:
+        # They say where asking stops.
+        fixed |= {"gate.margin": plan.gate.margin, "gate.alpha": plan.gate.alpha, "gate.cap": plan.gate.cap}
+    return fixed
+
+
+def asked_settings(plan: Plan) -> dict[str, JsonValue]:
+    """How the arms are asked, by the plan's keys: answers under other settings are not comparable."""
     run = plan.run
-    fixed: dict[str, JsonValue] = {
+    settings: dict[str, JsonValue] = {
         "run.mode": run.mode.value,
         "run.dialect": run.dialect,
         "run.max_tokens": run.max_tokens,
@@ -283,15 +300,10 @@ def _fixed(plan: Plan) -> dict[str, JsonValue]:
         "run.stream": run.stream,
         "run.compare_raw": run.compare_raw,
         "run.system_prompt": run.system_prompt,
-        "run.redact": run.redact,
         "run.until_decided": run.until_decided,
+        "baseline": plan.baseline.name,
     }
-    if run.until_decided:
-        # They say where asking stops.
-        fixed |= {"gate.margin": plan.gate.margin, "gate.alpha": plan.gate.alpha, "gate.cap": plan.gate.cap}
-    fixed["arms"] = [arm.name for arm in plan.arms]
-    fixed["baseline"] = plan.baseline.name
     for arm in plan.arms:
-        fixed[f"arms.{arm.name}.model"] = arm.model
-        fixed[f"arms.{arm.name}.extra_body"] = arm.extra_body
-    return fixed
+        settings[f"arms.{arm.name}.model"] = arm.model
+        settings[f"arms.{arm.name}.extra_body"] = arm.extra_body
+    return settings

@@ -15,7 +15,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from .attempt import Drafts, ErrorType, Usage
+from .attempt import Drafts, ErrorType, Timing, Usage
 
 if TYPE_CHECKING:
     from ..parsers.result import Json
@@ -60,11 +60,16 @@ class _UsageDetails(_Lenient):
     reasoning_tokens: _Told[int] = None
 
 
+class _PromptDetails(_Lenient):
+    cached_tokens: _Told[int] = None
+
+
 class _Usage(_Lenient):
     prompt_tokens: _Told[int] = None
     completion_tokens: _Told[int] = None
     reasoning_tokens: _Told[int] = None
     completion_tokens_details: _Told[_UsageDetails] = None
+    prompt_tokens_details: _Told[_PromptDetails] = None
 
 
 class _TextPart(_Lenient):
@@ -93,6 +98,9 @@ class _Timings(_Lenient):
 
     draft_n: int = 0
     draft_n_accepted: int = 0
+    prompt_ms: _Told[float] = None
+    predicted_ms: _Told[float] = None
+    cache_n: _Told[int] = None
 
 
 class _SpeculativeDecoding(_Lenient):
@@ -129,6 +137,7 @@ class Completion:
     usage: Usage | None
     spec: Drafts | None
     system_fingerprint: str | None
+    timing: Timing | None = None
     token_ids: tuple[int, ...] | None = None
     ttft_ms: float | None = None
     chunks: int | None = None
@@ -178,6 +187,7 @@ def completion_from_json(raw: "Json", text: str) -> Completion:
         usage=_usage(completion.usage),
         spec=_drafts(completion),
         system_fingerprint=completion.system_fingerprint,
+        timing=_timing(completion),
         token_ids=None if choice.token_ids is None else tuple(choice.token_ids),
     )
 
@@ -224,6 +234,17 @@ def _drafts(completion: _Completion) -> Drafts | None:
     if completion.metrics is not None and (counted := completion.metrics.speculative_decoding) is not None:
         return Drafts(counted.num_draft_tokens, counted.num_accepted_draft_tokens)
     return None
+
+
+def _timing(completion: _Completion) -> Timing | None:
+    timings, usage = completion.timings, completion.usage
+    details = None if usage is None else usage.prompt_tokens_details
+    cached = None if details is None else details.cached_tokens
+    if timings is None:
+        return None if cached is None else Timing(cached_tokens=cached)
+    return Timing(
+        timings.prompt_ms, timings.predicted_ms, timings.cache_n if timings.cache_n is not None else cached
+    )
 
 
 def glimpse(text: str, size: int = 500) -> str:

@@ -9,26 +9,26 @@ from pydantic import JsonValue
 from ..errors import UserError
 from .arm_summary import ArmSummary, summarise_arm
 from .attribute import attribute, control_transitions
-from .comparison import CauseCounts, ChurnCounts, Comparison, compare_arms
-from .early import Course, read_course, requests_saved
+from .comparison import Comparison, compare_arms
+from .early import Course, EarlyLook, read_course, requests_saved
+from .finding_line import FindingLine
 from .gate import Decision, Ruling, alarm_alpha, alarm_p_values, decide, overall
 from .grade import Verdict
 from .journal import write_json, write_json_lines
 from .ladder import GradedSample, grade_run
 from .plan import Arm, GateSection
-from .record import Record
+from .record import Record, asked_settings
 from .rounds import is_complete
+from .speed import ArmSpeed, measure_speed
+from .summary_file import ArmEntry, ComparisonEntry, SuiteEntry, SummaryFile, WayEntry
 from .ways import WaySummary, compare_ways
-
-# The format of summary.json and findings.jsonl.
-# 1: the first.
-FORMAT = 1
 
 
 @dataclass(frozen=True)
 class Summary:
     """What a run shows; `comparisons` and `rulings` are in the order of the plan's candidates.
 
+    `history` says in sentences what an accepted earlier run took out of the rulings (`history.py`).
     `requests_saved` counts the first and control requests that stopping early never made.
     """
 
@@ -40,6 +40,8 @@ class Summary:
     rulings: tuple[Ruling, ...]
     is_complete: bool
     ways: WaySummary
+    speeds: tuple[ArmSpeed, ...]
+    history: tuple[str, ...] = ()
     requests_saved: int = 0
 
     @property
@@ -50,18 +52,18 @@ class Summary:
     def to_json(self) -> dict[str, JsonValue]:
         """The content of summary.json."""
         pairs = zip(self.comparisons, self.rulings, strict=True)
-        return {
-            "format": FORMAT,
-            "decision": self.decision.value,
-            "exit_code": self.decision.exit_code,
-            "complete": self.is_complete,
-            "requests_saved": self.requests_saved,
-            "unreadable_lines": list(self.record.damaged),
-            "suite": {"digest": self.record.digest, "samples": len(self.record.samples)},
-            "arms": {arm.name: arm.to_json() for arm in self.arms},
-            "ways": [{"arm": note.arm, "id": note.id, "code": note.code.value} for note in self.ways.notes],
-            "comparisons": [_comparison_json(comparison, ruling) for comparison, ruling in pairs],
-        }
+        return SummaryFile(
+            decision=self.decision,
+            exit_code=self.decision.exit_code,
+            complete=self.is_complete,
+            requests_saved=self.requests_saved,
+            unreadable_lines=list(self.record.damaged),
+            suite=SuiteEntry(digest=self.record.digest, samples=len(self.record.samples)),
+            settings=asked_settings(self.record.plan),
+            arms={arm.name: ArmEntry.of(arm) for arm in self.arms},
+            ways=[WayEntry(arm=note.arm, id=note.id, code=note.code) for note in self.ways.notes],
+            comparisons=[ComparisonEntry.of(comparison, ruling) for comparison, ruling in pairs],
+        ).to_json()
 
 
 def summarise(record: Record, *, gate: GateSection | None = None, baseline: str | None = None) -> Summary:
@@ -90,9 +92,10 @@ def summarise(record: Record, *, gate: GateSection | None = None, baseline: str 
         graded=graded,
         arms=tuple(arms.values()),
         comparisons=comparisons,
-        rulings=_rule(record, arms, comparisons, settings, course, is_complete=complete),
+        rulings=rule_all(record, arms, comparisons, settings, is_complete=complete, looks=course.looks),
         is_complete=complete,
         ways=compare_ways(graded, record.plan.run.max_tokens),
+        speeds=measure_speed(record, graded, tuple(arms.values())),
         requests_saved=requests_saved(record) if record.plan.run.until_decided and complete else 0,
     )
 
@@ -127,16 +130,25 @@ def _compare(
     return compare_arms(findings, control, needed_max_tokens(graded, (baseline, candidate)))
 
 
-def _rule(
+def rule_all(
     record: Record,
     arms: Mapping[str, ArmSummary],
     comparisons: Sequence[Comparison],
     gate: GateSection,
-    course: Course,
     *,
     is_complete: bool,
+    looks: Mapping[str, EarlyLook] | None = None,
 ) -> tuple[Ruling, ...]:
-    """Decide on each candidate; the alarms of all candidates share one alpha."""
+    """Decide on each candidate; the alarms of all candidates share one alpha.
+
+    Args:
+        record: The run.
+        arms: Figures of every arm, by name.
+        comparisons: All candidates, against the same baseline.
+        gate: Margin, alpha and the rest of `[gate]`.
+        is_complete: False when some ask has no answer yet.
+        looks: What a run that stops early saw on the way, by candidate.
+    """
     is_unlabelled = all(sample.expected is None for sample in record.samples)
     alpha = alarm_alpha(gate, is_sequential=record.plan.run.until_decided)
     p_values = {
@@ -156,7 +168,7 @@ def _rule(
             dialect=record.plan.run.dialect,
             is_unlabelled=is_unlabelled,
             others=[p for name, values in p_values.items() if name != one.candidate for p in values],
-            early=course.looks.get(one.candidate),
+            early=(looks or {}).get(one.candidate),
             is_baseline_chosen=one.baseline != asked_baseline,
             is_former_baseline=one.candidate == asked_baseline,
         )
@@ -184,61 +196,10 @@ def _tokens_after_cut(graded: GradedSample, arm: str) -> int | None:
 
 def write_derived(directory: Path, summary: Summary) -> None:
     """Write findings.jsonl and summary.json, each whole."""
-    findings = [finding.to_json() for comparison in summary.comparisons for finding in comparison.findings]
+    findings = [
+        FindingLine.of(finding).to_json()
+        for comparison in summary.comparisons
+        for finding in comparison.findings
+    ]
     write_json_lines(directory / "findings.jsonl", findings)
     write_json(directory / "summary.json", summary.to_json())
-
-
-def _comparison_json(comparison: Comparison, ruling: Ruling) -> dict[str, JsonValue]:
-    return {
-        "baseline": comparison.baseline,
-        "candidate": comparison.candidate,
-        "decision": ruling.decision.value,
-        "reasons": list(ruling.reasons),
-        "samples": comparison.samples,
-        "compared": comparison.compared,
-        "both_pass": comparison.both_pass,
-        "both_fail": comparison.both_fail,
-        "void": comparison.void,
-        "regressions": _counts_json(comparison.regressions),
-        "fixes": _counts_json(comparison.fixes),
-        "net_rate": ruling.net_rate,
-        "net_rate_interval": None if ruling.interval is None else list(ruling.interval),
-        "mcnemar_p": ruling.mcnemar_p,
-        "control": _churn_json(comparison.control),
-        "by_category": {
-            category: {
-                "compared": counts.compared,
-                "regressions": counts.regressions,
-                "fixes": counts.fixes,
-                "control": _churn_json(comparison.control_by_category.get(category)),
-            }
-            for category, counts in comparison.by_category.items()
-        },
-        "needed_max_tokens": comparison.needed_max_tokens,
-        "codes": dict(comparison.codes),
-        "void_codes": dict(comparison.void_codes),
-    }
-
-
-def _churn_json(counts: ChurnCounts | None) -> dict[str, JsonValue] | None:
-    if counts is None:
-        return None
-    return {
-        "compared": counts.compared,
-        "churn": counts.churn,
-        "regressions": counts.regressions,
-        "fixes": counts.fixes,
-    }
-
-
-def _counts_json(counts: CauseCounts) -> dict[str, JsonValue]:
-    return {
-        "total": counts.total,
-        "cap": counts.cap,
-        "malformed": counts.malformed,
-        "real_change": counts.real_change,
-        "unresolved": counts.unresolved,
-        "malformed_syntax": counts.syntax,
-        "malformed_contract": counts.contract,
-    }

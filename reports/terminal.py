@@ -9,7 +9,8 @@ from rich.text import Text
 
 from ..evals.gate import Decision
 from ..evals.summary import Summary
-from .contents import Table, build_contents
+from .contents import build_contents
+from .table import Table
 from .visible import visible_line
 
 STYLES = {

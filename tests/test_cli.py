@@ -233,3 +233,10 @@ def test_gate_compares_with_any_arm(story):
     assert "Compared with mtp, as asked for." in other.stdout
     assert (story["run"] / "summary.json").read_bytes() == before
     assert "no arm is named 'eagle'" in draftproof("gate", story["run"], "--baseline", "eagle").stderr
+
+
+def test_an_accepted_run_and_another_baseline_do_not_go_together(story):
+    """What is known was known of the run's own baseline."""
+    ran = draftproof("gate", story["run"], "--against", story["run"], "--baseline", "mtp")
+    assert ran.returncode == 2
+    assert "expected no --baseline beside it" in ran.stderr

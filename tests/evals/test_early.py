@@ -2,12 +2,14 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.early import BATCH, random_order, read_course, requests_saved
 from draftproof.evals.gate import Decision
+from draftproof.evals.history import accepted_of, judge_against
 from draftproof.evals.plan import GateSection
 from draftproof.evals.rounds import due, is_complete
 from draftproof.evals.sequential import net_over_margin
@@ -206,3 +208,10 @@ def test_a_session_stops_asking_and_says_that_the_run_is_complete(tmp_path):
             asking.ask(wider, tmp_path / "run")
         with pytest.raises(UserError, match=r"another run\.until_decided"):
             asking.ask(asking.make_plan(suite, servers, control=True), tmp_path / "run")
+
+
+def test_a_run_that_may_stop_early_is_compared_with_no_accepted_one():
+    """It stops at what it shows, known or new."""
+    summary = summarise(ask_all(empty(60), always_right))
+    with pytest.raises(UserError, match="stops at what it shows, known or new"):
+        judge_against(summary, accepted_of(summary, Path("runs/accepted")))
