@@ -1,8 +1,8 @@
 """Speed beside correctness: what speculation is turned on for, measured on the answers that are judged.
 
 Only of arms that are asked one at a time: arms side by side on one machine slow each other. The first answer
-of an arm warms its server up and is left out. Without drafts every forward pass makes one token; with drafts a
-pass makes one token and those that it accepted, so passes = tokens - accepted.
+of an arm warms its server up and is left out. Without drafts every forward pass makes one token; with drafts
+it makes one token and those that it accepted, so passes = tokens - accepted.
 """
 
 import statistics

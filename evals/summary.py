@@ -101,13 +101,15 @@ def summarise(record: Record, *, gate: GateSection | None = None, baseline: str 
 
 
 def _against(record: Record, baseline: str) -> Record:
-    """The same run with another arm as the baseline."""
-    if record.plan.run.until_decided and baseline != record.plan.baseline.name:
+    """The same run with another arm as the baseline; where answers left the former one says nothing of it."""
+    if baseline == record.plan.baseline.name:
+        return record
+    if record.plan.run.until_decided:
         raise UserError(
             f"{record.directory}: asked until decided against {record.plan.baseline.name}, so what was asked "
             f"depends on that comparison; {baseline} cannot be the baseline"
         )
-    return replace(record, plan=record.plan.with_baseline(baseline))
+    return replace(record, plan=record.plan.with_baseline(baseline), divergences={})
 
 
 def _compare(

@@ -197,7 +197,9 @@ def test_a_session_stops_asking_and_says_that_the_run_is_complete(tmp_path):
     suite = asking.write_suite(tmp_path / "suite.jsonl", 3 * BATCH)
     with ScriptedServer(asking.right) as baseline, ScriptedServer(asking.wrong) as candidate:
         servers = {"baseline": baseline, "mtp": candidate}
-        plan = asking.make_plan(suite, servers, until_decided=True, control=True, concurrency=8)
+        plan = asking.make_plan(
+            suite, servers, until_decided=True, control=True, margins=False, concurrency=8
+        )
         assert asking.ask(plan, tmp_path / "run") == []
         assert (len(baseline.requests), len(candidate.requests)) == (2 * BATCH, BATCH)
         assert asking.ask(plan, tmp_path / "run") == [f"{tmp_path / 'run'} is complete: nothing to ask"]
@@ -207,7 +209,7 @@ def test_a_session_stops_asking_and_says_that_the_run_is_complete(tmp_path):
         with pytest.raises(UserError, match=r"another gate\.margin"):
             asking.ask(wider, tmp_path / "run")
         with pytest.raises(UserError, match=r"another run\.until_decided"):
-            asking.ask(asking.make_plan(suite, servers, control=True), tmp_path / "run")
+            asking.ask(asking.make_plan(suite, servers, control=True, margins=False), tmp_path / "run")
 
 
 def test_a_run_that_may_stop_early_is_compared_with_no_accepted_one():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from draftproof.evals.attempt import Stage
 from draftproof.evals.comparison import compare_arms
+from draftproof.evals.divergence import Divergence, DivergenceLabel
 from draftproof.evals.gate import Decision
 from draftproof.evals.journal import Journal
 from draftproof.evals.plan import GateSection
@@ -101,7 +102,13 @@ def test_any_arm_can_be_the_baseline_of_a_judgement():
     attempts = [*answers(60, "baseline"), *answers(60, "baseline", Stage.CONTROL), *answers(60, "mtp")]
     attempts += answers(60, "ngram", content=WRONG)
     made = record(samples(60), attempts, candidates=("ngram", "mtp"), confirm=0)
+    wide = Divergence("s000", "ngram", BUDGET, DivergenceLabel.WIDE, 3.0)
+    made = replace(made, divergences={("s000", name): (wide,) for name in ("ngram", "mtp")})
     usual, other = summarise(made), summarise(made, baseline="ngram")
+    # Measured against the former baseline, it says nothing of this one.
+    assert (usual.comparisons[0].reproduced_wide, other.comparisons[1].reproduced_wide) == (1, 0)
+    assert all("divergence" not in one.evidence for one in other.comparisons[1].findings)
+    assert summarise(made, baseline="baseline").rulings == usual.rulings
     assert [one.candidate for one in other.comparisons] == ["baseline", "mtp"]
     assert usual.comparisons[0].regressions.total == other.comparisons[0].fixes.total == 60
     assert other.is_complete
