@@ -37,7 +37,7 @@ def render_terminal(summary: Summary, *, width: int = 100, color: bool = False) 
     for table in contents.tables:
         console.print()
         console.print(Text(table.title, style="bold"))
-        _print_table(console, table)
+        print_table(console, table)
     for note in contents.notes:
         console.print(Text(f"• {note}"))
     console.print()
@@ -66,7 +66,8 @@ def render_terminal(summary: Summary, *, width: int = 100, color: bool = False) 
     return file.getvalue() if isinstance(file, io.StringIO) else ""
 
 
-def _print_table(console: Console, table: Table) -> None:
+def print_table(console: Console, table: Table) -> None:
+    """Draw one table, without its title."""
     if not table.rows:
         console.print(Text("  none"))
         return
