@@ -212,6 +212,15 @@ class Ask:
     attempt: int = 1
 
     @property
+    def is_alone(self) -> bool:
+        """Whether nothing else is asked of the arm meanwhile, and no prefix is warm.
+
+        So are confirmations from the second on: what shows in company only is a fault of batching, or of the
+        prefix cache.
+        """
+        return self.stage is Stage.CONFIRM and self.attempt > 1
+
+    @property
     def key(self) -> Key:
         """The key its journal line will have."""
         return Key(self.id, self.arm, self.mode, self.stream, self.stage, self.max_tokens, self.attempt)

@@ -25,6 +25,8 @@ MISSING = Grade(Verdict.VOID, "missing_attempt")
 STILL_TRUNCATED = "still_truncated"
 CONTEXT_LIMIT = "context_limit"
 SERVER_LIMIT = "server_limit"
+ONLY_BATCHED = "only_batched"
+ONLY_WARM = "only_warm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,7 @@ def _finding(graded: GradedSample, baseline: str, candidate: str) -> Finding:
         is_baseline_failure=judgement.baseline.is_endpoint_failure,
         is_candidate_failure=judgement.candidate.is_endpoint_failure,
         evidence=_evidence(left, right, judgement)
+        | _company(graded, baseline, candidate, judgement)
         | _locus(graded, candidate, judgement)
         | _parting(graded, candidate, judgement)
         | _bfcl_evidence(graded.sample.expected, judgement),
@@ -195,18 +198,38 @@ def _reproduced(
     graded: GradedSample, baseline: str, candidate: str, judgement: Judgement
 ) -> tuple[int, int] | None:
     """How often the baseline passed and the candidate failed with the same cause, of the repeats made."""
+    repeats = _repeats(graded, baseline, candidate, judgement)
+    return (sum(repeats.values()), len(repeats)) if repeats else None
+
+
+def _repeats(graded: GradedSample, baseline: str, candidate: str, judgement: Judgement) -> dict[int, bool]:
+    """Of each confirmation that was answered in both arms: whether it showed the regression again."""
     rights = graded.confirms.get((baseline, judgement.judged_budget), {})
     wrongs = graded.confirms.get((candidate, judgement.judged_budget), {})
-    shown = made = 0
+    shown: dict[int, bool] = {}
     for number in sorted(rights.keys() & wrongs.keys()):
         right, wrong = rights[number], wrongs[number]
         if Verdict.VOID in (right.verdict, wrong.verdict):
             continue
-        made += 1
-        if right.verdict is Verdict.PASS and wrong.verdict is not Verdict.PASS:
-            cause, *_ = _cause(wrong, wrong, graded.is_context_limited)
-            shown += cause is judgement.cause
-    return (shown, made) if made else None
+        is_again = right.verdict is Verdict.PASS and wrong.verdict is not Verdict.PASS
+        shown[number] = is_again and _cause(wrong, wrong, graded.is_context_limited)[0] is judgement.cause
+    return shown
+
+
+def _company(
+    graded: GradedSample, baseline: str, candidate: str, judgement: Judgement
+) -> dict[str, JsonValue]:
+    """Of a regression that showed again in company and never alone: a fault of batching, or of a warm cache.
+
+    The first confirmation is asked like every other request, the later ones alone and without prefix cache.
+    """
+    if judgement.transition is not Transition.REGRESSION:
+        return {}
+    repeats = _repeats(graded, baseline, candidate, judgement)
+    alone = [shown for number, shown in repeats.items() if number > 1]
+    if not repeats.get(1) or not alone or any(alone):
+        return {}
+    return {"only": ONLY_WARM if graded.concurrency == 1 else ONLY_BATCHED}
 
 
 def _evidence(left: Ladder, right: Ladder, judgement: Judgement) -> dict[str, JsonValue]:

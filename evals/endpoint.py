@@ -3,10 +3,13 @@
 import os
 import re
 import time
+import uuid
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import JsonValue
 
 from ..errors import UserError
 from .arm import VARIABLE, Arm
@@ -116,6 +119,8 @@ class Endpoint:
         """Send until an answer comes or the retries end; never raises for what the endpoint did."""
         if ask.mode is Mode.NATIVE and self.kind is ServerKind.VLLM:
             body = {**body, "return_token_ids": True}
+        if self._settings.isolate or ask.is_alone:
+            body = {**body, **_without_prefix_cache(self.kind)}
         sent = await self._send_patiently(ask, body)
         attempt = Attempt(
             id=ask.id,
@@ -281,6 +286,17 @@ def api_key(arm: Arm) -> str | None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _without_prefix_cache(kind: ServerKind) -> dict[str, JsonValue]:
+    """Request fields that keep an answer apart from earlier ones; none where the server has no such field."""
+    match kind:
+        case ServerKind.VLLM:
+            return {"cache_salt": uuid.uuid4().hex}
+        case ServerKind.LLAMA_CPP:
+            return {"cache_prompt": False}
+        case _:
+            return {}
 
 
 def headers_of(arm: Arm) -> dict[str, str]:

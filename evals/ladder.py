@@ -32,6 +32,7 @@ class GradedSample:
         is_context_limited: True when a larger budget was due and no server had room for one.
         divergences: What is known of where each candidate left the baseline, by candidate.
         beside: Answers of each arm to the same question asked in other ways: compared, never judged.
+        concurrency: How many requests were in flight per arm.
     """
 
     sample: Sample
@@ -43,6 +44,7 @@ class GradedSample:
     divergences: Mapping[str, tuple[Divergence, ...]] = field(
         default_factory=dict[str, tuple[Divergence, ...]]
     )
+    concurrency: int = 1
 
 
 def grade_run(record: Record) -> Iterator[GradedSample]:
@@ -141,6 +143,7 @@ def grade_sample(record: Record, sample: Sample) -> GradedSample:
         is_limited,
         {arm.name: _answers_beside(record, sample, arm.name, dialect) for arm in record.plan.arms},
         {arm.name: record.divergences.get((sample.id, arm.name), ()) for arm in record.plan.candidates},
+        record.plan.run.concurrency,
     )
 
 

@@ -49,6 +49,8 @@ class RunSection(Section):
     stream: bool | Literal["both"] = False
     compare_raw: bool = False  # in native mode: ask once more in raw mode, for a note
     concurrency: int = Field(default=8, ge=1, le=1000)
+    control_concurrency: int | None = Field(default=None, ge=1, le=1000)
+    isolate: bool = False  # no prefix cache: every request starts cold (vLLM, llama.cpp)
     in_turn: bool = False
     timeout: float = Field(default=600, gt=0, allow_inf_nan=False)
     retries: int = Field(default=5, ge=0, le=100)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..parsers.dialects import DIALECTS
-from .attempt import Ask, Attempt, EndpointError, Key
+from .attempt import Ask, Attempt, EndpointError, Key, Stage
 from .attribute import attribute
 from .counters import Counters, Snapshot, read_counters
 from .endpoint import Endpoint
@@ -210,10 +210,22 @@ class _Lane:
 
     async def run(self, asks: Iterable[Ask], keep: _Keep) -> None:
         """Send everything, or stop handing out when somebody wants to end or the arm is dead."""
-        waiting = iter(asks)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._settings.concurrency):
-                group.create_task(self._work(waiting, keep))
+        by_pace: dict[int, list[Ask]] = {}
+        for ask in asks:
+            by_pace.setdefault(self._pace(ask), []).append(ask)
+        for pace, share in by_pace.items():
+            waiting = iter(share)
+            async with asyncio.TaskGroup() as group:
+                for _ in range(pace):
+                    group.create_task(self._work(waiting, keep))
+
+    def _pace(self, ask: Ask) -> int:
+        """How many requests may be in flight beside this one, itself included."""
+        if ask.is_alone:
+            return 1
+        if ask.stage is Stage.CONTROL and self._settings.control_concurrency is not None:
+            return self._settings.control_concurrency
+        return self._settings.concurrency
 
     async def _work(self, waiting: Iterator[Ask], keep: _Keep) -> None:
         arm, dialect = self.endpoint.arm, DIALECTS[self._settings.dialect]

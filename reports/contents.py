@@ -7,8 +7,9 @@ from ..evals.arm_summary import ArmSummary
 from ..evals.comparison import CauseCounts, ChurnCounts, Comparison
 from ..evals.finding import Finding, Transition
 from ..evals.gate import Decision, Ruling
+from ..evals.position import passes_by_part
 from ..evals.summary import Summary
-from .server_tables import speculation_table, speed_tables, ways_table
+from .server_tables import position_table, speculation_table, speed_tables, ways_table
 from .table import MISSING, Table
 from .visible import visible_line
 
@@ -68,6 +69,8 @@ def _tables(
     yield _rates(pairs)
     yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
     yield from speed_tables(summary.speeds)
+    if (by_position := position_table(passes_by_part(summary.record, summary.graded))) is not None:
+        yield by_position
     yield _findings(summary.comparisons, findings_shown)
 
 

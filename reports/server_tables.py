@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ..evals.arm_summary import ArmSummary
+from ..evals.position import PARTS, PassesByPart
 from ..evals.speed import ArmSpeed, Kind, fit_pass_cost
 from ..evals.ways import WayCode, WaySummary
 from .table import MISSING, Table
@@ -108,6 +109,15 @@ def _best_draft(speeds: Sequence[ArmSpeed]) -> str | None:
         f"a pass takes {cost.fixed_ms:.1f} ms + {cost.row_ms:.1f} ms a row ({cost.arms} arms): best draft "
         f"length {cost.best_draft(longest)} of {len(longest)} seen"
     )
+
+
+def position_table(positions: Sequence[PassesByPart]) -> Table | None:
+    """Pass rate by quarter of the run; None where arms have too few answers to split."""
+    if not positions:
+        return None
+    rows = tuple((one.arm, *(f"{passed}/{n}" for passed, n in one.parts)) for one in positions)
+    header = ("arm", *(f"quarter {n + 1}" for n in range(PARTS)))
+    return Table("Passes by position in the run", header, rows, frozenset(range(1, PARTS + 1)))
 
 
 def ways_table(ways: WaySummary) -> Table | None:

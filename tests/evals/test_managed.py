@@ -136,7 +136,7 @@ def test_a_stranger_at_the_address_is_not_asked(served, tmp_path):
     )
     try:
         stranger.stdout.readline()
-        with pytest.raises(UserError, match="something answers at .* before its server is started"):
+        with pytest.raises(UserError, match=r"something answers at .* before its server is started"):
             ask(plan, tmp_path / "run")
     finally:
         child = int((tmp_path / "other").read_text().split()[1])

@@ -45,6 +45,8 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "compare_raw": False,
         "margins": True,
         "concurrency": 8,
+        "control_concurrency": None,
+        "isolate": False,
         "in_turn": False,
         "timeout": 600,
         "retries": 5,

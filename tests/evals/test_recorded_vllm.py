@@ -1,4 +1,4 @@
-"""Answers of a real vLLM (see `recorded/README.md`): whole and streamed, finished and cut at awkward places."""
+"""Answers of a real vLLM (see `recorded/README.md`): whole and streamed, finished and cut awkwardly."""
 
 import json
 from pathlib import Path

@@ -126,7 +126,7 @@ def test_without_the_tokens_nobody_knows_where(tmp_path):
     suite = write_suite(tmp_path / "s.jsonl", 1)
     with (
         ScriptedServer(lambda request: right(request)[0]) as baseline,
-        ScriptedServer(lambda request: answer("", "stop")) as mtp,
+        ScriptedServer(lambda _request: answer("", "stop")) as mtp,
     ):
         ask(make_plan(suite, {"baseline": baseline, "mtp": mtp}, mode="native"), tmp_path / "run")
     (finding,) = judged(tmp_path / "run")[0].comparisons[0].findings
@@ -176,7 +176,7 @@ def test_a_stream_that_says_something_else_is_reported_beside_the_causes(tmp_pat
 def test_nothing_is_said_where_nothing_was_asked_twice(tmp_path):
     """No table without a comparison."""
     suite = write_suite(tmp_path / "s.jsonl", 1)
-    with ScriptedServer(lambda request: answer(call_of("City0"))) as server:
+    with ScriptedServer(lambda _request: answer(call_of("City0"))) as server:
         ask(make_plan(suite, {"baseline": server, "mtp": server}), tmp_path / "run")
     assert ways_table(judged(tmp_path / "run")[0].ways) is None
     assert compare_ways([], 1).compared == {}

@@ -247,7 +247,9 @@ def test_the_order_of_calls_and_of_keys_does_not_matter(expected, calls, random)
     for one in random.sample(calls, len(calls)):
         keys = random.sample(list(one.arguments), len(one.arguments))
         shuffled.append(call(one.name, **{key: one.arguments[key] for key in keys}))
-    assert compare(expected, shuffled) == compare(expected, calls)
+    one, other = compare(expected, shuffled), compare(expected, calls)
+    # Its sentence quotes one of several equal values, 1 or 1.0, whichever comes first.
+    assert (one and (one.code, one.paths)) == (other and (other.code, other.paths))
 
 
 @st.composite
