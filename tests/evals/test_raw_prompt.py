@@ -110,7 +110,7 @@ def test_another_server_has_no_raw_mode(tmp_path):
     """Said before anything is asked, with the kinds that have it."""
     suite = write_suite(tmp_path / "s.jsonl", 1)
     with (
-        ScriptedServer(lambda request: text_answer("x")) as server,
+        ScriptedServer(lambda _request: text_answer("x")) as server,
         pytest.raises(
             UserError, match=r"mode raw needs vLLM .* or llama.cpp .*; this server is not known"
         ) as caught,
