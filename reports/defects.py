@@ -38,6 +38,13 @@ def render_parsed(text: str, parsed: Parsed) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def draw_defect(text: str | None, defect: Defect) -> str:
+    """Draw one defect under carets, with its rule; without the text its message stands alone."""
+    if text is not None and defect.span.start <= len(text):
+        return _defect(_Lines(text), defect)
+    return f"{defect.code.value}: {visible_line(defect.message)}\n = {DEFECT_RULES[defect.code]}"
+
+
 def _summary(parsed: Parsed) -> str:
     parts = [_count(len(parsed.calls), "call"), _count(len(parsed.defects), "defect")]
     if parsed.notes:

@@ -164,7 +164,7 @@ def test_one_sample_shows_prompt_due_call_every_attempt_and_the_first_difference
     assert "the same text as first at 100" in text
     assert "differ from character" in text
     text = render_sample(summary, "syntax")
-    assert "! invalid_json:" in text
+    assert "! invalid_json at line 2" in text
     assert render_sample(summary, "nobody") is None
 
 
