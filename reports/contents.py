@@ -66,7 +66,7 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
         verdicts=tuple(CandidateVerdict(c.candidate, r.decision, r.reasons) for c, r in pairs),
         tables=(
             _arms(summary.arms),
-            _causes(summary.comparisons),
+            cause_table(summary.comparisons),
             _rates(pairs),
             _findings(summary.comparisons, findings_shown),
         ),
@@ -109,7 +109,8 @@ def _arms(arms: Sequence[ArmSummary]) -> Table:
     return Table("First answers, by arm", header, rows, frozenset((1, 2, 3, 4, 5, 8, 9, 10)))
 
 
-def _causes(comparisons: Sequence[Comparison]) -> Table:
+def cause_table(comparisons: Sequence[Comparison]) -> Table:
+    """Regressions and fixes of every candidate by cause, beside what the baseline changes against itself."""
     control = next((c.control for c in comparisons if c.control is not None), None)
     header = ("cause", *(c.candidate for c in comparisons), "control (baseline again)")
     lines: list[tuple[str, ...]] = []
@@ -201,12 +202,12 @@ def _finding_row(finding: Finding) -> tuple[str, ...]:
         finding.transition.value,
         MISSING if finding.cause is None else finding.cause.value,
         finding.code or MISSING,
-        _tokens(finding),
+        tokens_of(finding),
         MISSING if finding.reproduced is None else f"{finding.reproduced[0]}/{finding.reproduced[1]}",
     )
 
 
-def _tokens(finding: Finding) -> str:
+def tokens_of(finding: Finding) -> str:
     """Completion tokens of baseline and candidate at the judged budget."""
     attempts = finding.evidence.get("attempts")
     seen = attempts.get(str(finding.judged_budget)) if isinstance(attempts, dict) else None
