@@ -82,7 +82,10 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Intervals of the net rate of one candidate, against zero and the margin."""
+    """Intervals of the net rate of one candidate, against zero and the margin.
+
+    `silent` names the categories in which no pair can tell anything: they have no interval.
+    """
 
     candidate: str
     width: float
@@ -92,6 +95,7 @@ class Forest:
     margin: float | None
     ticks: tuple[Tick, ...]
     bars: tuple[Bar, ...]
+    silent: tuple[str, ...]
 
 
 def lengths_plot(graded: Sequence[GradedSample], findings: Sequence[Finding], cap: int) -> Scatter:
@@ -184,8 +188,9 @@ def _marks(points: Iterable[tuple[float, float, bool, Finding]]) -> list[Mark]:
 
 def rates_plot(candidate: str, rates: Sequence[Rate], margin: float) -> Forest:
     """Lay out the intervals of one candidate: all pairs first, then the categories."""
-    known = [rate.interval for rate in rates if rate.interval is not None]
-    reach = max([2 * margin, *(abs(bound) for bound in (known[0] if known else ()))])
+    whole, *categories = rates
+    drawn = [whole, *(rate for rate in categories if rate.n)]
+    reach = max([2 * margin, *(abs(bound) for bound in whole.interval or ())])
     # Small categories have huge intervals: they may leave the picture, and an arrow says so.
     reach = min(1.0, reach * 2.2)
     left, right, top = 8.0, WIDTH - 8.0, 26.0
@@ -205,7 +210,7 @@ def rates_plot(candidate: str, rates: Sequence[Rate], margin: float) -> Forest:
             leaves_left=rate.interval is not None and rate.interval[0] < -reach,
             leaves_right=rate.interval is not None and rate.interval[1] > reach,
         )
-        for n, rate in enumerate(rates)
+        for n, rate in enumerate(drawn)
     )
     step = _step(reach * 100) / 100
     count = floor(reach / step + 1e-9)
@@ -213,12 +218,13 @@ def rates_plot(candidate: str, rates: Sequence[Rate], margin: float) -> Forest:
     return Forest(
         candidate=candidate,
         width=float(WIDTH),
-        height=top + _ROW * len(rates) + 26,
+        height=top + _ROW * len(drawn) + 26,
         top=top,
         zero=x(0),
         margin=x(margin) if margin <= reach else None,
         ticks=ticks,
         bars=bars,
+        silent=tuple(rate.label for rate in categories if not rate.n),
     )
 
 

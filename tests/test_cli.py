@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import pytest
 from draftproof.cli import main
+from draftproof.cli_report import has_color
 
 from .evals.test_seed_story import baseline_script, mtp_script, suite_lines
 from .scripted import ScriptedServer
@@ -159,6 +160,16 @@ def test_diff_compares_two_arms_or_all(story):
     unknown = draftproof("diff", f"{story['run']}:eagle")
     assert unknown.returncode == 2
     assert "expected one of baseline, mtp" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "no_color", "expected"), [(True, "", True), (True, "1", False), (False, "", False)]
+)
+def test_colour_is_for_terminals_and_no_color_switches_it_off(monkeypatch, is_terminal, no_color, expected):
+    """By the convention of no-color.org."""
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: is_terminal))
+    assert has_color() is expected
 
 
 def test_explain_says_what_a_code_means():

@@ -96,10 +96,13 @@
       details.addEventListener("toggle", () => {
         if (details.open && details.childElementCount === 1) {
           const script = frame[0] + data.bodies[side.body] + frame[1];
-          const copy = make("button", "", "copy");
-          copy.type = "button";
-          copy.addEventListener("click", () => navigator.clipboard && navigator.clipboard.writeText(script));
-          details.append(copy, make("pre", "", script));
+          if (navigator.clipboard) {
+            const copy = make("button", "", "copy");
+            copy.type = "button";
+            copy.addEventListener("click", () => navigator.clipboard.writeText(script));
+            details.append(copy);
+          }
+          details.append(make("pre", "", script));
         }
       });
       parts.push(details);
