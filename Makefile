@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test check format clean
+.PHONY: help setup demo test check format schemas clean
 
 help:
 	@echo "make demo    set up, then compare real llama.cpp servers with speculation off and on (runs/demo)"
 	@echo "make test    set up, then run every test"
 	@echo "make check   ruff (format and lint) and the type checker"
 	@echo "make format  let ruff rewrite what it can"
+	@echo "make schemas write docs/*.schema.json anew, after a change of what summary.json or findings.jsonl hold"
 	@echo "make clean   remove .venv and build output (runs/ stays)"
 
 setup: $(READY)
@@ -43,6 +44,10 @@ check: setup
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+schemas: setup
+	for name in summary finding; do $(BIN)/python -c 'import sys; from draftproof.evals.schemas import schema_text; \
+	  sys.stdout.write(schema_text(sys.argv[1]))' $$name.schema.json > docs/$$name.schema.json; done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .cli_github import tell_github
 from .cli_report import judged, leave, print_report, tell, write_report
 from .cli_tasks import Categories, SampleIds, split_ids
 from .errors import UserError
 
 if TYPE_CHECKING:
     from .evals.plan import Plan
+    from .evals.summary import Summary
 
 Config = Annotated[Path | None, typer.Argument(help="Plan in TOML; without it the flags are the plan.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
@@ -102,20 +104,53 @@ def gate(
     margin: Annotated[float | None, typer.Option(help="How much worse is still no worse.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Significance level.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Also write a Markdown report.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML.")] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="An accepted run, or its summary.json: only what is new decides.")
+    ] = None,
+    allow_inconclusive: Annotated[
+        bool,
+        typer.Option("--allow-inconclusive", help="Exit 0 for inconclusive, with a warning."),
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Decide: exit 0 pass, 1 regression, 3 inconclusive, 4 void."""
+    from .evals.history import judge_against, read_accepted, refuse_unlike
+
+    accepted = None if against is None else read_accepted(against)
     directory = run_or_config
     if not run_or_config.is_dir():
         plan = _plan(run_or_config, None, [], None, None, {}, out)
+        if accepted is not None:
+            refuse_unlike(accepted, plan)
         directory = out or _new_directory(run_or_config)
         _ask(plan, directory, [], quiet=quiet)
     summary = judged(directory, margin=margin, alpha=alpha)
+    if accepted is not None:
+        summary = judge_against(summary, accepted)
     if not quiet:
         print_report(summary)
-    if markdown is not None:
-        write_report(summary, "markdown", markdown)
-    leave(summary.decision.exit_code)
+    for kind, file in (("markdown", markdown), ("junit", junit)):
+        if file is not None:
+            write_report(summary, kind, file, allow_inconclusive=allow_inconclusive)
+    tell_github(summary, allow_inconclusive=allow_inconclusive)
+    leave(_exit_code(summary, allow_inconclusive=allow_inconclusive))
+
+
+def _exit_code(summary: "Summary", *, allow_inconclusive: bool) -> int:
+    """The decision's exit code; an inconclusive run may be let through, and then it is said aloud."""
+    from .evals.gate import Decision
+
+    if allow_inconclusive and summary.decision is Decision.INCONCLUSIVE:
+        for comparison, ruling in zip(summary.comparisons, summary.rulings, strict=True):
+            if ruling.decision is Decision.INCONCLUSIVE:
+                reasons = "; ".join(ruling.reasons)
+                tell(
+                    f"warning: inconclusive, let through by --allow-inconclusive: {comparison.candidate}: "
+                    f"{reasons}"
+                )
+        return 0
+    return summary.decision.exit_code
 
 
 def _plan(

@@ -9,13 +9,13 @@ from .errors import UserError
 
 if TYPE_CHECKING:
     from .evals.summary import Summary
-    from .reports.contents import Table
     from .reports.frames import FrameKind
+    from .reports.table import Table
 
 Run = Annotated[Path, typer.Argument(help="A run directory.")]
 
 
-Format = Literal["terminal", "markdown", "html", "json", "csv", "parquet"]
+Format = Literal["terminal", "markdown", "html", "json", "junit", "csv", "parquet"]
 Code = Annotated[str | None, typer.Option(help="Walk through the findings of this code.")]
 CauseName = Annotated[
     Literal["cap", "malformed", "real_change", "unresolved"] | None,
@@ -140,10 +140,13 @@ def has_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def write_report(summary: "Summary", kind: str, output: Path | None) -> None:
+def write_report(
+    summary: "Summary", kind: str, output: Path | None, *, allow_inconclusive: bool = False
+) -> None:
     """Write a report of that kind to a file, or print it."""
     from .evals.journal import write_text
     from .reports.html import render_html
+    from .reports.junit import render_junit
     from .reports.machine import render_json
     from .reports.markdown import render_markdown
     from .reports.terminal import render_terminal
@@ -155,6 +158,8 @@ def write_report(summary: "Summary", kind: str, output: Path | None) -> None:
             text = render_html(summary)
         case "json":
             text = render_json(summary)
+        case "junit":
+            text = render_junit(summary, allow_inconclusive=allow_inconclusive)
         case _ if output is None:
             print_report(summary)
             return

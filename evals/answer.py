@@ -50,13 +50,18 @@ class Answer:
     """A successful attempt, read.
 
     `parsed` keeps every defect; `defects` leaves out those that the cut explains. `is_server_failure` says
-    that the server's parser failed on the model's output and returned no text at all.
+    that the server's parser failed on the model's output and returned no text at all. `is_tail_unseen` says
+    that what was written last cannot be seen: a server's parser gives out a call before its closing tag, so
+    at the first budget a whole call may be one that was cut inside that tag. `raw` is the same generation
+    read before the server's parser, where the server gave its tokens.
     """
 
     attempt: Attempt
     parsed: Parsed
     ending: Ending
     is_server_failure: bool = False
+    is_tail_unseen: bool = False
+    raw: Parsed | None = None
 
     @property
     def is_cut(self) -> bool:
@@ -86,14 +91,14 @@ def read_answer(
         attempt: A journal line with status "success".
         tools: The sample's tools, for names and schemas.
         dialect: The markup the model was asked to write.
-        settings: Of the run: mode, and whether answers begin inside thinking.
+        settings: Of the run: the first budget, and whether answers begin inside thinking.
         context: Tokens that prompt and answer share on this server, None if unknown.
     """
     if attempt.error is not None and attempt.error.type is ErrorType.SERVER_PARSE_FAILURE:
         return Answer(attempt, Parsed(), Ending.FINISHED, is_server_failure=True)
     if attempt.reading is not None:
         parsed = _as_it_was_read(attempt.reading)
-    elif settings.mode is Mode.NATIVE:
+    elif attempt.mode is Mode.NATIVE:
         parsed = read_native(
             attempt.content,
             attempt.reasoning,
@@ -108,7 +113,16 @@ def read_answer(
         if attempt.reasoning:
             # The server split the thinking off; what is left in the content is read after it.
             parsed = replace(parsed, reasoning=attempt.reasoning + parsed.reasoning)
-    return Answer(attempt, parsed, _ending(attempt, parsed, context))
+    raw = None
+    if attempt.raw_text is not None and attempt.mode is Mode.NATIVE:
+        raw = dialect.parse(attempt.raw_text, tools, settings.starts_in_reasoning)
+    return Answer(
+        attempt,
+        parsed,
+        _ending(attempt, parsed, context),
+        is_tail_unseen=attempt.mode is Mode.NATIVE and attempt.max_tokens <= settings.max_tokens,
+        raw=raw,
+    )
 
 
 def _as_it_was_read(reading: Reading) -> Parsed:

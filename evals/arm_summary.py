@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from .attempt import Attempt, Stage
+from .counters import Counters
 from .grade import Grade, Verdict
 from .ladder import GradedSample
 from .plan import Arm
@@ -20,8 +19,10 @@ class ArmSummary:
     """Counts over the samples of one arm at the first budget.
 
     `finish_reasons` counts what was received (`"null"` for null). `failed` brought no answer; `void` could
-    not be judged (the failed among them). Draft figures are None where the server does not show them.
-    `tokens_per_second` is the median over requests, by the client's clock, and only for arms asked in turn.
+    not be judged (the failed among them). `draft_tokens` and `accepted_tokens` are those that came with the
+    answers, None where the server does not count them per request; `counted` is what the server itself
+    counted over the whole run, all stages and other clients included. `tokens_per_second` is the median over
+    requests, by the client's clock, and only for arms asked in turn.
     """
 
     name: str
@@ -39,33 +40,26 @@ class ArmSummary:
     draft_tokens: int | None
     accepted_tokens: int | None
     speculating: Speculating
+    counted: Counters | None = None
+
+    @property
+    def drafted(self) -> int | None:
+        """Draft tokens by whichever count saw any; 0 if one saw none, None if nobody counted."""
+        known = [self.draft_tokens, None if self.counted is None else self.counted.draft_tokens]
+        return max((count for count in known if count is not None), default=None)
 
     @property
     def acceptance(self) -> float | None:
-        """Accepted of drafted tokens."""
-        if self.draft_tokens is None or self.accepted_tokens is None or not self.draft_tokens:
-            return None
-        return self.accepted_tokens / self.draft_tokens
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """The arm's entry of summary.json."""
-        return {
-            "model": self.model,
-            "attempts": self.attempts,
-            "failed": self.failed,
-            "retried": self.retried,
-            "finish_reasons": dict(self.finish_reasons),
-            "endings": dict(self.endings),
-            "cut": self.cut,
-            "pass": self.passed,
-            "fail": self.wrong,
-            "void": self.void,
-            "tokens_per_second": self.tokens_per_second,
-            "draft_tokens": self.draft_tokens,
-            "accepted_tokens": self.accepted_tokens,
-            "acceptance": self.acceptance,
-            "speculating": self.speculating.value,
-        }
+        """Accepted of drafted tokens, by the answers' own counts, else by the server's."""
+        for drafted, accepted in (
+            (self.draft_tokens, self.accepted_tokens),
+            (None, None)
+            if self.counted is None
+            else (self.counted.draft_tokens, self.counted.accepted_tokens),
+        ):
+            if drafted and accepted is not None:
+                return accepted / drafted
+        return None
 
 
 def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> ArmSummary:
@@ -80,8 +74,8 @@ def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> A
     verdicts = Counter(grade.verdict for grade in grades if grade is not None)
     answered = [attempt for attempt in firsts if attempt.succeeded]
     draft_tokens, accepted_tokens = _drafts(answered)
-    facts = record.facts.get(arm.name)
-    shown = Speculating.UNKNOWN if facts is None else facts.speculating
+    counted = record.counters.get(arm.name)
+    has_drafted = bool(draft_tokens) or (counted is not None and bool(counted.draft_tokens))
     return ArmSummary(
         name=arm.name,
         model=arm.model,
@@ -94,11 +88,26 @@ def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> A
         passed=verdicts[Verdict.PASS],
         wrong=verdicts[Verdict.FAIL],
         void=verdicts[Verdict.VOID],
-        tokens_per_second=_speed(answered) if record.plan.run.in_turn else None,
+        tokens_per_second=_speed(answered) if record.plan.is_in_turn else None,
         draft_tokens=draft_tokens,
         accepted_tokens=accepted_tokens,
-        speculating=Speculating.ON if draft_tokens else shown,
+        speculating=Speculating.ON if has_drafted else _speculating(record, arm),
+        counted=counted,
     )
+
+
+def _speculating(record: Record, arm: Arm) -> Speculating:
+    """What the server showed; where it shows nothing, what the plan says of it."""
+    facts = record.facts.get(arm.name)
+    if facts is not None and facts.speculating is not Speculating.UNKNOWN:
+        return facts.speculating
+    match arm.speculating:
+        case True:
+            return Speculating.ON
+        case False:
+            return Speculating.OFF
+        case _:
+            return Speculating.UNKNOWN
 
 
 def _drafts(answered: Sequence[Attempt]) -> tuple[int | None, int | None]:

@@ -51,6 +51,15 @@ class Drafts:
     accepted_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What the server itself measured of one answer; what it does not tell is None."""
+
+    prompt_ms: float | None = None
+    predicted_ms: float | None = None
+    cached_tokens: int | None = None
+
+
 class ErrorType(StrEnum):
     """Whose fault a failed attempt is, and of which kind."""
 
@@ -111,7 +120,10 @@ class Attempt:
 
     `finish_reason` and `tool_calls` stand as received: null stays null. `duration_ms` is the wall time of the
     send that counted (earlier, retried sends are counted in `retries`). `index` is the order of sending
-    within the arm, from 0. `reading` stands in redacted runs only: there every text is a hash.
+    within the arm, from 0. Of a stream, `ttft_ms` is the time to the first piece of the answer and `chunks`
+    the number of pieces. `timing` is what the server measured. `raw_text` is the text of this very generation
+    before the server's parser read it, where the server gives its tokens. `reading` stands in redacted runs
+    only: there every text is a hash.
     """
 
     id: str
@@ -137,6 +149,9 @@ class Attempt:
     error: EndpointError | None
     started_at: str
     index: int
+    chunks: int | None = None
+    timing: Timing | None = None
+    raw_text: str | None = None
     reading: Reading | None = None
 
     @property
@@ -157,8 +172,9 @@ class Attempt:
     def to_line(self) -> str:
         """One JSON line with its newline; ASCII, so that no text of a model can break it."""
         row = asdict(self)
-        if self.reading is None:
-            del row["reading"]
+        for name in ("chunks", "timing", "raw_text", "reading"):
+            if row[name] is None:
+                del row[name]
         return json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n"
 
 
@@ -185,17 +201,20 @@ def derived_seed(seed: int, sample_id: str, stage: Stage, attempt: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request that is due: which sample, of which arm, at which stage and budget."""
+    """A request that is due: which sample, of which arm, in which way, at which stage and budget."""
 
     id: str
     arm: str
+    mode: Mode
+    stream: bool
     stage: Stage
     max_tokens: int
     attempt: int = 1
 
-    def key(self, mode: Mode, stream: bool) -> Key:
+    @property
+    def key(self) -> Key:
         """The key its journal line will have."""
-        return Key(self.id, self.arm, mode, stream, self.stage, self.max_tokens, self.attempt)
+        return Key(self.id, self.arm, self.mode, self.stream, self.stage, self.max_tokens, self.attempt)
 
 
 Body = Mapping[str, JsonValue]

@@ -18,6 +18,7 @@ from .finding import Cause, Finding, Transition
 from .grade import Blame, Fault, Grade, Verdict
 from .ladder import GradedSample, Ladder
 from .premature import stopped_early
+from .ways import locate
 
 MISSING = Grade(Verdict.VOID, "missing_attempt")
 STILL_TRUNCATED = "still_truncated"
@@ -182,7 +183,9 @@ def _finding(graded: GradedSample, baseline: str, candidate: str) -> Finding:
         reproduced=reproduced,
         is_baseline_failure=judgement.baseline.is_endpoint_failure,
         is_candidate_failure=judgement.candidate.is_endpoint_failure,
-        evidence=_evidence(left, right, judgement) | _bfcl_evidence(graded.sample.expected, judgement),
+        evidence=_evidence(left, right, judgement)
+        | _locus(graded, candidate, judgement)
+        | _bfcl_evidence(graded.sample.expected, judgement),
     )
 
 
@@ -218,6 +221,18 @@ def _evidence(left: Ladder, right: Ladder, judgement: Judgement) -> dict[str, Js
         for budget in sorted({*left, *right})
     }
     return evidence
+
+
+def _locus(graded: GradedSample, candidate: str, judgement: Judgement) -> dict[str, JsonValue]:
+    """Of a regression that is not the cap's: where it went wrong, and what the server's parser did."""
+    answer = judgement.candidate.answer
+    if judgement.transition is not Transition.REGRESSION or judgement.blame is None or answer is None:
+        return {}
+    locus, code = locate(answer, graded.beside.get(candidate, ()))
+    found: dict[str, JsonValue] = {"locus": locus.value}
+    if code is not None:
+        found["server_parse"] = code.value
+    return found
 
 
 def _bfcl_evidence(expected: Expected | None, judgement: Judgement) -> dict[str, JsonValue]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .finding import Cause, Finding, Transition
 from .grade import Fault
@@ -70,6 +70,19 @@ class Comparison:
         """Pairs in which at least one arm was right."""
         return self.compared - self.both_fail
 
+    def without_known(self) -> "Comparison":
+        """The same pairs, with known regressions and fixes counted as pairs that did not change."""
+        new = [finding for finding in self.findings if not finding.is_known]
+        regressions = [finding for finding in new if finding.transition is Transition.REGRESSION]
+        fixes = [finding for finding in new if finding.transition is Transition.FIX]
+        return replace(
+            self,
+            regressions=_by_cause(regressions),
+            fixes=_by_cause(fixes),
+            codes=_codes(regressions),
+            reproduced_syntax=_reproduced_syntax(regressions),
+        )
+
 
 def compare_arms(
     findings: Sequence[Finding], control: Sequence[Transition] | None, needed_max_tokens: int | None
@@ -94,10 +107,7 @@ def compare_arms(
         codes=_codes(regressions),
         void_codes=_codes(voids),
         candidate_only_failures=sum(map(_failed_in_candidate_only, voids)),
-        reproduced_syntax=sum(
-            finding.fault is Fault.SYNTAX and (finding.reproduced is None or finding.reproduced[0] > 0)
-            for finding in regressions
-        ),
+        reproduced_syntax=_reproduced_syntax(regressions),
         needed_max_tokens=needed_max_tokens,
     )
 
@@ -123,6 +133,13 @@ def _by_cause(findings: Sequence[Finding]) -> CauseCounts:
         unresolved=causes[Cause.UNRESOLVED],
         syntax=malformed[Fault.SYNTAX],
         contract=malformed[Fault.CONTRACT],
+    )
+
+
+def _reproduced_syntax(regressions: Iterable[Finding]) -> int:
+    return sum(
+        finding.fault is Fault.SYNTAX and (finding.reproduced is None or finding.reproduced[0] > 0)
+        for finding in regressions
     )
 
 

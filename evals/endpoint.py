@@ -1,21 +1,27 @@
 """One arm over HTTP: sends a request, retries what is the network's fault, records what came back."""
 
-import asyncio
 import os
+import re
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from ..errors import UserError
+from .arm import VARIABLE, Arm
 from .attempt import Ask, Attempt, Body, EndpointError, ErrorType
-from .patience import SendError, is_worth_repeating, patient_sends, read_retry_after
-from .plan import Arm, RunSection
-from .response import BadResponseError, Completion, error_message, error_type, read_completion
+from .chat_stream import ChatStream
+from .event_stream import EventReader
+from .patience import SendError, patient_sends
+from .plan import Mode, RunSection
+from .raw_prompt import Page, completion_body, decode_page, read_decoded, read_rendered, render_page
+from .response import Completion, read_completion
+from .send_errors import as_send_errors, drain, innermost, pieces_of
+from .server import ServerKind
 from .stopping import Stopping
 
 if TYPE_CHECKING:
-    import openai
     from openai import AsyncOpenAI
 
 # A server that is there takes a connection at once, however long its answers take.
@@ -27,10 +33,11 @@ PAGE_SECONDS = 15.0
 class Sent:
     """What one ask came to: an answer or the last error, and the time of the last send.
 
-    `retries` counts the sends before it.
+    `body` is what was sent last: in raw mode with the rendered prompt. `retries` counts the sends before it.
     """
 
     outcome: Completion | EndpointError
+    body: Body
     duration_ms: float
     started_at: str
     retries: int
@@ -44,6 +51,9 @@ class Endpoint:
         settings: Of the run: timeout and repeats.
         stopping: Ends the wait for a repeat; an answer in flight is waited for.
 
+    Attributes:
+        kind: Which engine answers, once somebody has found out (`facts.py`).
+
     Raises:
         UserError: The key is missing, or cannot be sent.
     """
@@ -52,6 +62,7 @@ class Endpoint:
         import openai
 
         self.arm = arm
+        self.kind = ServerKind.UNKNOWN
         self._settings = settings
         self._stopping = stopping or Stopping()
         self._key = api_key(arm)
@@ -59,6 +70,7 @@ class Endpoint:
             base_url=arm.base_url,
             api_key=self._key or "none",
             timeout=openai.Timeout(settings.timeout, connect=min(CONNECT_SECONDS, settings.timeout)),
+            default_headers=headers_of(arm),
             max_retries=0,  # ours count the repeats and bound them in time
             # A redirect would carry the request, and its key, to a host that nobody configured.
             http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
@@ -93,7 +105,7 @@ class Endpoint:
         except (openai.APIConnectionError, OSError) as error:
             if is_extra:
                 return None
-            cause = self._without_key(_cause(error))
+            cause = self._without_key(innermost(error))
             raise UserError(
                 f"arm {self.arm.name}: no answer from {self.arm.base_url} ({cause})",
                 tip="is the server up, and is base_url right? it ends in /v1 on most servers",
@@ -102,12 +114,14 @@ class Endpoint:
 
     async def ask(self, ask: Ask, body: Body, index: int) -> Attempt:
         """Send until an answer comes or the retries end; never raises for what the endpoint did."""
-        sent = await self._send_patiently(body)
+        if ask.mode is Mode.NATIVE and self.kind is ServerKind.VLLM:
+            body = {**body, "return_token_ids": True}
+        sent = await self._send_patiently(ask, body)
         attempt = Attempt(
             id=ask.id,
             arm=self.arm.name,
-            mode=self._settings.mode,
-            stream=self._settings.stream,
+            mode=ask.mode,
+            stream=ask.stream,
             stage=ask.stage,
             max_tokens=ask.max_tokens,
             attempt=ask.attempt,
@@ -118,7 +132,7 @@ class Endpoint:
             reasoning=None,
             tool_calls=None,
             usage=None,
-            request=dict(body),
+            request=dict(sent.body),
             duration_ms=sent.duration_ms,
             ttft_ms=None,
             retries=sent.retries,
@@ -148,9 +162,13 @@ class Endpoint:
                     usage=completion.usage,
                     spec=completion.spec,
                     system_fingerprint=completion.system_fingerprint,
+                    timing=completion.timing,
+                    ttft_ms=completion.ttft_ms,
+                    chunks=completion.chunks,
+                    raw_text=await self._raw_text(completion),
                 )
 
-    async def _send_patiently(self, body: Body) -> Sent:
+    async def _send_patiently(self, ask: Ask, body: Body) -> Sent:
         outcome: Completion | EndpointError | None = None
         started, ended, started_at, sends = 0.0, 0.0, "", 0
         try:
@@ -162,7 +180,10 @@ class Endpoint:
                         break  # woken from its pause: a repeat would be a new send
                     started, started_at, sends = time.monotonic(), _now(), sends + 1
                     try:
-                        outcome = await self._send(body)
+                        if ask.mode is Mode.RAW and "prompt" not in body:
+                            body = await self._rendered(body)
+                            started = time.monotonic()
+                        outcome = await self._send(ask, body)
                     except SendError as failure:
                         outcome = failure.error
                         raise
@@ -172,27 +193,59 @@ class Endpoint:
             outcome = last.error
         if outcome is None:
             raise AssertionError("no send was made")
-        return Sent(outcome, round((ended - started) * 1000, 3), started_at, sends - 1)
+        return Sent(outcome, body, round((ended - started) * 1000, 3), started_at, sends - 1)
 
-    async def _send(self, body: Body) -> Completion:
+    async def _rendered(self, body: Body) -> Body:
+        """The text completion that asks what `body` asks, its prompt rendered by the server."""
+        page = render_page(self.kind, body, self.arm.name)
+        return completion_body(body, read_rendered(await self._post(page)))
+
+    async def _raw_text(self, completion: Completion) -> str | None:
+        """The text of the generation before the server's parser read it; None where the server hides it."""
+        if completion.token_ids is None or self.kind is not ServerKind.VLLM:
+            return None
+        try:
+            return read_decoded(await self._post(decode_page(self.arm.model, completion.token_ids)))
+        except SendError:
+            return None  # an extra: the answer itself stands
+
+    async def _post(self, page: Page) -> str:
+        async with as_send_errors(self._settings.timeout):
+            url = server_root(self.arm.base_url) + page.path
+            return await self._client.post(url, cast_to=str, body=page.body)
+
+    async def _send(self, ask: Ask, body: Body) -> Completion:
+        path = "/completions" if ask.mode is Mode.RAW else "/chat/completions"
+        async with as_send_errors(self._settings.timeout):
+            if ask.stream:
+                return await self._stream(path, body)
+            return read_completion(await self._client.post(path, cast_to=str, body=dict(body)))
+
+    async def _stream(self, path: str, body: Body) -> Completion:
         import openai
 
-        try:
-            # The client's own timeout is for silence; a body that comes drop by drop needs one for the whole.
-            async with asyncio.timeout(self._settings.timeout):
-                text = await self._client.post("/chat/completions", cast_to=str, body=dict(body))
-            return read_completion(text)
-        except openai.APIStatusError as error:
-            raise _status_error(error) from None
-        except (openai.APITimeoutError, TimeoutError):
-            message = f"no whole answer within {self._settings.timeout:g} s"
-            raise SendError(EndpointError(ErrorType.TIMEOUT, None, message), is_retried=True) from None
-        except (openai.APIConnectionError, OSError) as error:
-            raise SendError(
-                EndpointError(ErrorType.ENDPOINT_ERROR, None, _cause(error)), is_retried=True
-            ) from None
-        except BadResponseError as error:
-            raise SendError(EndpointError(ErrorType.BAD_RESPONSE, 200, str(error)), is_retried=True) from None
+        started = time.monotonic()
+        ttft_ms: float | None = None
+        events, answer = EventReader(), ChatStream()
+        stream = await self._client.post(
+            path, cast_to=object, body=dict(body), stream=True, stream_cls=openai.AsyncStream[object]
+        )
+        # Read as bytes, by our own reader: the client's would drop what it does not expect.
+        async with stream:
+            pieces = pieces_of(stream.response.aiter_bytes())
+            if stream.response.headers.get("content-type", "").startswith("application/json"):
+                # A server, or a proxy, that does not stream: the answer came whole (and has no chunks).
+                return read_completion(b"".join([piece async for piece in pieces]).decode("utf-8", "replace"))
+            async for piece in pieces:
+                for data in events.feed(piece):
+                    if answer.feed(data) and ttft_ms is None:
+                        ttft_ms = round((time.monotonic() - started) * 1000, 3)
+                if answer.is_done:
+                    break
+            await drain(pieces)
+        for data in events.close():
+            answer.feed(data)
+        return answer.completion(ttft_ms=ttft_ms)
 
     def _without_key(self, text: str) -> str:
         return text.replace(self._key, "[key]") if self._key else text
@@ -221,27 +274,30 @@ def api_key(arm: Arm) -> str | None:
     return key
 
 
-def _status_error(error: "openai.APIStatusError") -> SendError:
-    status, text = error.status_code, error.response.text
-    kind = error_type(status, text)
-    message = error_message(text)
-    if 300 <= status < 400:
-        place = error.response.headers.get("location", "nowhere")
-        message = f"redirects to {place}, which is not followed; base_url must name the server itself"
-    return SendError(
-        EndpointError(kind, status, message),
-        is_retried=is_worth_repeating(status, kind),
-        retry_after=read_retry_after(error.response.headers.get("retry-after")),
-    )
-
-
-def _cause(error: BaseException) -> str:
-    """The innermost reason of a connection error: "Connection refused", not "Connection error."."""
-    seen = error
-    while (inner := seen.__cause__ or seen.__context__) is not None:
-        seen = inner
-    return f"{type(seen).__name__}: {seen}" if str(seen) else type(seen).__name__
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def headers_of(arm: Arm) -> dict[str, str]:
+    """The arm's own headers, with `${VARIABLE}` taken from the environment.
+
+    Raises:
+        UserError: A variable is not set, or its value cannot stand in a header.
+    """
+
+    def value_of(match: re.Match[str]) -> str:
+        value = os.environ.get(match[1], "").strip()
+        if not value or not (value.isascii() and value.isprintable()):
+            raise UserError(
+                f"arm {arm.name}: headers name {match[1]}, which is not set (or no text for a header)",
+                tip=f"export {match[1]}=… before the run; secrets are read from the environment only",
+            )
+        return value
+
+    return {name: VARIABLE.sub(value_of, text) for name, text in arm.headers.items()}
+
+
+def server_root(base_url: str) -> str:
+    """`http://host/v1` → `http://host`: a server's own pages live beside the OpenAI routes."""
+    parts = urlsplit(base_url)
+    return urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix("/v1"), "", ""))

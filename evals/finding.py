@@ -33,7 +33,8 @@ class Finding:
 
     `budgets` are all that were asked, ascending; `judged_budget` is the one whose grades decide. `fault`
     keeps the classes of `malformed` apart. `reproduced` counts (repeats that showed the same, repeats made).
-    `is_…_failure` says that this arm's endpoint brought no answer at the judged budget.
+    `is_…_failure` says that this arm's endpoint brought no answer at the judged budget. `is_known`: an
+    accepted earlier run had the same (`history.py`); it is no property of the run and stands in no file.
     """
 
     id: str
@@ -53,22 +54,4 @@ class Finding:
     is_baseline_failure: bool
     is_candidate_failure: bool
     evidence: dict[str, JsonValue]
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """The line, with the names of the contract."""
-        baseline_at_cap, candidate_at_cap = self.at_cap
-        return {
-            "id": self.id,
-            "category": self.category,
-            "baseline": self.baseline,
-            "candidate": self.candidate,
-            "transition": self.transition.value,
-            "cause": None if self.cause is None else self.cause.value,
-            "code": self.code,
-            "baseline_grade": self.baseline_grade.value,
-            "candidate_grade": self.candidate_grade.value,
-            "at_cap": {"baseline_grade": baseline_at_cap.value, "candidate_grade": candidate_at_cap.value},
-            "budgets": list(self.budgets),
-            "reproduced": None if self.reproduced is None else f"{self.reproduced[0]}/{self.reproduced[1]}",
-            "evidence": self.evidence,
-        }
+    is_known: bool = False

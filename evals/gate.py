@@ -119,7 +119,7 @@ def _void_reasons(
     reasons: list[str] = []
     if baseline.model != candidate.model:
         reasons.append(f"the arms name different models: {baseline.model!r} and {candidate.model!r}")
-    if baseline.draft_tokens or baseline.speculating is Speculating.ON:
+    if baseline.drafted or baseline.speculating is Speculating.ON:
         reasons.append(f"{baseline.name} speculates: it is no baseline")
     if (silence := _not_speculating(candidate, gate)) is not None:
         reasons.append(silence)
@@ -144,11 +144,11 @@ def _void_reasons(
 def _not_speculating(candidate: ArmSummary, gate: GateSection) -> str | None:
     if gate.require_speculation is False:
         return None
-    if candidate.draft_tokens == 0:
+    if candidate.drafted == 0:
         return f"{candidate.name} drafted nothing: this compares a server without speculation"
-    if candidate.draft_tokens is None and candidate.speculating is Speculating.OFF:
-        return f"{candidate.name} does not speculate: its server shows speculation off"
-    if candidate.draft_tokens is None and candidate.speculating is Speculating.UNKNOWN:
+    if candidate.drafted is None and candidate.speculating is Speculating.OFF:
+        return f"{candidate.name} does not speculate: its server, or the plan, says that speculation is off"
+    if candidate.drafted is None and candidate.speculating is Speculating.UNKNOWN:
         if gate.require_speculation is True:
             return (
                 f"{candidate.name}: whether it speculates cannot be seen ([gate] require_speculation = true)"

@@ -134,7 +134,7 @@ def _blame_before_cut(answer: Answer, reference: Reference) -> Blame | None:
         return defect
     if _is_loop(answer):
         return _loop()
-    if answer.parsed.calls and _compare(answer, reference) is None:
+    if answer.parsed.calls and not answer.is_tail_unseen and _compare(answer, reference) is None:
         message = "everything due had been called, and the text ran on into the cap"
         return Blame(Fault.DIFFERENCE, DifferenceCode.OVERRUN.value, message)
     return None

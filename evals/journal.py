@@ -17,10 +17,12 @@ from pydantic import JsonValue
 
 from ..errors import UserError
 from .attempt import Attempt
+from .counters import Snapshot
 
 # The format of run.json and of everything beside it.
 # 1: the first. A redacted run (`plan.run.redact`) has hashes for texts and a `reading` in each answered
-#    attempt; a line without one is a line of any other run.
+#    attempt; a line without one is a line of any other run. `chunks`, `timing` and `raw_text` of
+#    an attempt, and the folder `counters`, came later and may be absent.
 FORMAT = 1
 
 
@@ -59,11 +61,11 @@ class RunLock:
 
 
 class Journal:
-    """Appends attempts to `attempts/ARM.jsonl`; use it as a context manager, under a RunLock."""
+    """Appends to `attempts/ARM.jsonl` and `counters/ARM.jsonl`; a context manager, used under a RunLock."""
 
     def __init__(self, directory: Path) -> None:
-        self._folder = directory / "attempts"
-        self._files: dict[str, IO[bytes]] = {}
+        self._directory = directory
+        self._files: dict[Path, IO[bytes]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -75,29 +77,45 @@ class Journal:
             file.close()
 
     def append(self, attempt: Attempt) -> None:
-        """Write one line through to the operating system.
+        """Write one attempt through to the operating system.
 
         Raises:
             UserError: The line could not be written (a full disk, say); what was written before stands.
         """
-        path = self._folder / f"{attempt.arm}.jsonl"
+        self._append(attempts_path(self._directory, attempt.arm), attempt.to_line())
+
+    def append_snapshot(self, arm: str, snapshot: Snapshot) -> None:
+        """Write one snapshot of a server's totals; raises as `append`."""
+        self._append(counters_path(self._directory, arm), snapshot.to_line())
+
+    def _append(self, path: Path, line: str) -> None:
         try:
-            file = self._files.get(attempt.arm) or self._open(path, attempt.arm)
-            _write_whole(file, attempt.to_line().encode("ascii"))
+            file = self._files.get(path) or self._open(path)
+            _write_whole(file, line.encode("ascii"))
         except OSError as error:
             # Part of the line may stand there; whoever opens the file next closes it with a newline.
-            if (file := self._files.pop(attempt.arm, None)) is not None:
+            if (file := self._files.pop(path, None)) is not None:
                 file.close()
             raise _write_error(path, error) from error
 
-    def _open(self, path: Path, arm: str) -> IO[bytes]:
-        self._folder.mkdir(exist_ok=True)
+    def _open(self, path: Path) -> IO[bytes]:
+        path.parent.mkdir(exist_ok=True)
         # Unbuffered: a buffer would keep what a full disk refused, and write it later, elsewhere.
         file = path.open("ab", buffering=0)
-        self._files[arm] = file
+        self._files[path] = file
         if file.tell() and not _ends_with_newline(path):
             _write_whole(file, b"\n")
         return file
+
+
+def attempts_path(directory: Path, arm: str) -> Path:
+    """Where the attempts of an arm stand."""
+    return directory / "attempts" / f"{arm}.jsonl"
+
+
+def counters_path(directory: Path, arm: str) -> Path:
+    """Where the snapshots of an arm's server stand."""
+    return directory / "counters" / f"{arm}.jsonl"
 
 
 def write_json(path: Path, value: JsonValue) -> None:

@@ -1,7 +1,7 @@
 """All attempts of one sample, graded, each arm's as a ladder of budgets."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..parsers.dialect import Dialect
 from ..parsers.dialects import DIALECTS
@@ -29,6 +29,7 @@ class GradedSample:
         control: The baseline asked again, graded.
         confirms: Per (arm, budget) the grades of the `confirm` attempts, by their number.
         is_context_limited: True when a larger budget was due and no server had room for one.
+        beside: Answers of each arm to the same question asked in other ways: compared, never judged.
     """
 
     sample: Sample
@@ -36,6 +37,7 @@ class GradedSample:
     control: Ladder
     confirms: Mapping[tuple[str, int], Mapping[int, Grade]]
     is_context_limited: bool
+    beside: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict[str, tuple[Answer, ...]])
 
 
 def grade_run(record: Record) -> Iterator[GradedSample]:
@@ -124,18 +126,29 @@ def _grade_sample(record: Record, sample: Sample, dialect: Dialect) -> GradedSam
         and next_budget(record, sample, top) is None
     )
     return GradedSample(
-        sample, {n: _sorted(g) for n, g in arms.items()}, _sorted(control), confirms, is_limited
+        sample,
+        {n: _sorted(g) for n, g in arms.items()},
+        _sorted(control),
+        confirms,
+        is_limited,
+        {arm.name: _answers_beside(record, sample, arm.name, dialect) for arm in record.plan.arms},
+    )
+
+
+def _answers_beside(record: Record, sample: Sample, arm: str, dialect: Dialect) -> tuple[Answer, ...]:
+    return tuple(
+        read_answer(attempt, sample.tools, dialect, record.plan.run, _context(record, arm))
+        for attempt in record.beside.get((sample.id, arm), ())
+        if attempt.succeeded
     )
 
 
 def _answers(
     record: Record, sample: Sample, arm: str, dialect: Dialect
 ) -> dict[tuple[Stage, int, int], Answer]:
-    facts = record.facts.get(arm)
-    context = None if facts is None else facts.context
     read = {
         (attempt.stage, attempt.max_tokens, attempt.attempt): read_answer(
-            attempt, sample.tools, dialect, record.plan.run, context
+            attempt, sample.tools, dialect, record.plan.run, _context(record, arm)
         )
         for attempt in record.by_sample.get((sample.id, arm), ())
         if attempt.succeeded
@@ -146,6 +159,11 @@ def _answers(
         for budget, answer in settle_endings({budget: read[key] for budget, key in rungs.items()}).items():
             read[rungs[budget]] = answer
     return read
+
+
+def _context(record: Record, arm: str) -> int | None:
+    facts = record.facts.get(arm)
+    return None if facts is None else facts.context
 
 
 def _reference(first: Answer | None) -> tuple[Call, ...] | None:

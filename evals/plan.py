@@ -1,20 +1,14 @@
 """The plan: what is asked of whom. TOML or flags in, one validated, frozen object out."""
 
 import difflib
-import json
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
-    JsonValue,
     ValidationError,
     field_validator,
     model_validator,
@@ -22,9 +16,7 @@ from pydantic import (
 
 from ..errors import UserError
 from ..parsers.dialects import DIALECTS
-from ..tasks.request_fields import PLANNED_FIELDS
-
-ARM_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+from .arm import Arm, Section
 
 # Where a system prompt of the user's own takes the tools: in the dialect's own words, or as JSON alone.
 TOOL_PLACES = ("{tools}", "{tools_json}")
@@ -35,13 +27,10 @@ class Mode(StrEnum):
 
     PROMPTED = "prompted"  # written into the system prompt in the dialect's own form
     NATIVE = "native"  # the request's `tools` field; the server's own parser answers
+    RAW = "raw"  # the server renders its own template; the completion is read without the server's parser
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class RunSection(_Section):
+class RunSection(Section):
     """`[run]`: the suite, the request parameters, and how hard to try."""
 
     # Containers and enums are the places where TOML has no type of its own: read leniently, checked fully.
@@ -53,7 +42,8 @@ class RunSection(_Section):
     temperature: float = Field(default=0.0, ge=0, le=2, allow_inf_nan=False)
     top_p: float = Field(default=1.0, gt=0, le=1)
     seed: int = Field(default=1, ge=0)
-    stream: Literal[False] = False
+    stream: bool | Literal["both"] = False
+    compare_raw: bool = False  # in native mode: ask once more in raw mode, for a note
     concurrency: int = Field(default=8, ge=1, le=1000)
     in_turn: bool = False
     timeout: float = Field(default=600, gt=0, allow_inf_nan=False)
@@ -99,57 +89,20 @@ class RunSection(_Section):
             raise ValueError(msg)
         return self
 
-
-class Arm(_Section):
-    """`[[arms]]`: one endpoint under one configuration."""
-
-    name: str
-    base_url: str
-    model: str = Field(min_length=1)
-    api_key_env: str | None = None
-    baseline: bool = False
-    speculation: str | None = None
-    extra_body: dict[str, JsonValue] = Field(default_factory=dict)
-
-    @field_validator("name")
-    @classmethod
-    def _plain_name(cls, value: str) -> str:
-        # "." and ".." match the pattern and are no file names.
-        if not ARM_NAME.fullmatch(value) or set(value) == {"."}:
-            msg = "expected 1 to 64 letters, digits, dots, dashes or underscores"
+    @model_validator(mode="after")
+    def _raw_beside_native(self) -> "RunSection":
+        if self.compare_raw and self.mode is not Mode.NATIVE:
+            msg = f'compare_raw goes with mode = "native"; mode is "{self.mode.value}"'
             raise ValueError(msg)
-        return value
+        return self
 
-    @field_validator("base_url")
-    @classmethod
-    def _http_url(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            msg = "expected an http:// or https:// URL such as http://127.0.0.1:8000/v1"
-            raise ValueError(msg)
-        if parts.username is not None or parts.password is not None:
-            msg = "expected a URL without user or password (name a variable in api_key_env instead)"
-            raise ValueError(msg)
-        if parts.query or parts.fragment:
-            msg = "expected a URL without ? or #"
-            raise ValueError(msg)
-        return value.rstrip("/")
-
-    @field_validator("extra_body")
-    @classmethod
-    def _no_reserved_field(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        if taken := sorted(PLANNED_FIELDS & value.keys()):
-            msg = f"{', '.join(taken)} is set by [run] for every arm alike; expected other request fields"
-            raise ValueError(msg)
-        try:
-            json.dumps(value, allow_nan=False)
-        except ValueError:
-            msg = "expected finite numbers: JSON has no nan and no inf"
-            raise ValueError(msg) from None
-        return value
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the answers that are judged come as streams; with "both" the others stand beside them."""
+        return self.stream is not False
 
 
-class GateSection(_Section):
+class GateSection(Section):
     """`[gate]`: how much worse is still no worse, and what makes a comparison void."""
 
     margin: float = Field(default=0.03, gt=0, lt=1)
@@ -161,7 +114,7 @@ class GateSection(_Section):
     require_speculation: Literal["auto"] | bool = "auto"
 
 
-class Plan(_Section):
+class Plan(Section):
     """Everything a run needs to know, checked."""
 
     run: RunSection
@@ -193,6 +146,16 @@ class Plan(_Section):
     def baseline(self) -> Arm:
         """The arm without speculation."""
         return next(arm for arm in self.arms if self._is_baseline(arm))
+
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether one arm is asked at a time; arms whose servers the tool starts itself always are."""
+        return self.run.in_turn or self.is_managed
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether the tool starts and ends servers of its own."""
+        return any(arm.serve is not None for arm in self.arms)
 
     @property
     def candidates(self) -> tuple[Arm, ...]:

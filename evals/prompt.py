@@ -27,7 +27,7 @@ def request_body(
         UserError: An earlier call among the messages cannot be written in the dialect.
     """
     try:
-        messages = _messages(sample, settings.mode, dialect, settings.system_prompt)
+        messages = _messages(sample, ask.mode, dialect, settings.system_prompt)
     except UserError as error:
         raise UserError(f"sample {sample.id}: {error.what}") from None
     body: dict[str, JsonValue] = {
@@ -37,9 +37,11 @@ def request_body(
         "temperature": settings.temperature,
         "top_p": settings.top_p,
         "seed": derived_seed(settings.seed, sample.id, ask.stage, ask.attempt),
-        "stream": False,
+        "stream": ask.stream,
     }
-    if settings.mode is Mode.NATIVE and sample.tools.declared:
+    if ask.stream:
+        body["stream_options"] = {"include_usage": True}
+    if ask.mode is not Mode.PROMPTED and sample.tools.declared:
         body["tools"] = _plain(list(sample.tools.declared))
         body["tool_choice"] = _plain(sample.tool_choice)
     return body | _extra_body(sample, is_with_tools="tools" in body) | arm.extra_body
@@ -56,7 +58,7 @@ def _extra_body(sample: Sample, *, is_with_tools: bool) -> dict[str, JsonValue]:
 
 def _messages(sample: Sample, mode: Mode, dialect: Dialect, system_prompt: str | None) -> list[Json]:
     match mode:
-        case Mode.NATIVE:
+        case Mode.NATIVE | Mode.RAW:
             return list(sample.messages)
         case Mode.PROMPTED:
             return list(prompted_messages(sample.messages, sample.tools.declared, dialect, system_prompt))

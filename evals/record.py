@@ -18,7 +18,8 @@ from ..tasks.sample import Sample
 from ..tasks.suite import Suite
 from ..tasks.suite_file import read_suite_file
 from .attempt import Attempt, Key, Stage, read_attempt
-from .journal import FORMAT, write_json, write_json_lines
+from .counters import Counters, counted, read_snapshots
+from .journal import FORMAT, attempts_path, counters_path, write_json, write_json_lines
 from .plan import Plan
 from .server import ServerFacts
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 # What may stand in a directory before a run starts there: logs of servers we started.
 OWN_NAMES = frozenset(("servers",))
+
+DIFFERENT_SUITE = "suite (its samples differ: tasks, a task file, or what is chosen of them changed)"
 
 _SHOWN_VALUE = 200
 
@@ -37,7 +40,8 @@ class Record:
 
     `attempts` holds one line per key: the success where there is one, else the last failure. `damaged` names
     journal lines that could not be read (`attempts/ngram.jsonl:17`); `notes` is what the suite said when
-    it was loaded (what it leaves out, what it could not check).
+    it was loaded (what it leaves out, what it could not check). `counters` are the totals that the servers
+    counted over the run, for the arms whose servers show them.
     """
 
     directory: Path
@@ -48,20 +52,31 @@ class Record:
     attempts: Mapping[Key, Attempt]
     damaged: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    counters: Mapping[str, Counters] = field(default_factory=dict[str, Counters])
 
     def attempt(
         self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1
     ) -> Attempt | None:
         """The attempt of that key, or None where it was never made."""
         run = self.plan.run
-        return self.attempts.get(Key(sample_id, arm, run.mode, run.stream, stage, max_tokens, number))
+        return self.attempts.get(Key(sample_id, arm, run.mode, run.is_streamed, stage, max_tokens, number))
 
     @cached_property
     def by_sample(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
-        """Attempts of each (sample, arm), in no particular order."""
+        """Attempts of each (sample, arm) in the plan's own way of asking, in no particular order."""
+        return self._rows(is_beside=False)
+
+    @cached_property
+    def beside(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
+        """Attempts of each (sample, arm) in another mode, or not streamed: compared, never judged."""
+        return self._rows(is_beside=True)
+
+    def _rows(self, *, is_beside: bool) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
+        way = (self.plan.run.mode, self.plan.run.is_streamed)
         rows: dict[tuple[str, str], list[Attempt]] = {}
         for attempt in self.attempts.values():
-            rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
+            if ((attempt.mode, attempt.stream) != way) is is_beside:
+                rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
         return {key: tuple(value) for key, value in rows.items()}
 
 
@@ -194,7 +209,7 @@ def read_run(directory: Path) -> Record:
     attempts: dict[Key, Attempt] = {}
     damaged: list[str] = []
     for arm in run_file.plan.arms:
-        path = directory / "attempts" / f"{arm.name}.jsonl"
+        path = attempts_path(directory, arm.name)
         if path.exists():
             damaged.extend(_read_attempts(path, attempts))
     return Record(
@@ -206,7 +221,13 @@ def read_run(directory: Path) -> Record:
         attempts=attempts,
         damaged=tuple(damaged),
         notes=run_file.notes,
+        counters=_read_counters(directory, run_file.plan),
     )
+
+
+def _read_counters(directory: Path, plan: Plan) -> dict[str, Counters]:
+    found = {arm.name: counted(list(read_snapshots(counters_path(directory, arm.name)))) for arm in plan.arms}
+    return {name: counters for name, counters in found.items() if counters is not None}
 
 
 def _read_attempts(path: Path, attempts: dict[Key, Attempt]) -> Iterable[str]:
@@ -236,13 +257,18 @@ def keep_attempt(attempts: dict[Key, Attempt], attempt: Attempt) -> None:
 
 def _difference(before: RunFile, plan: Plan, digest: str) -> str | None:
     """The first key that may not change between two sessions of one run, with both values."""
-    old, new = _fixed(before.plan), _fixed(plan)
-    for key in old | new:
-        if old.get(key) != new.get(key):
-            return f"{key} ({_shown(old.get(key, 'absent'))} there, {_shown(new.get(key, 'absent'))} here)"
-    if before.digest == digest:
-        return None
-    return "suite (its samples differ: tasks, a task file, or what is chosen of them changed)"
+    if key := differing_setting(_fixed(before.plan), _fixed(plan)):
+        return key
+    return None if before.digest == digest else DIFFERENT_SUITE
+
+
+def differing_setting(there: Mapping[str, JsonValue], here: Mapping[str, JsonValue]) -> str | None:
+    """The first key of two settings whose values differ, with both; None where all are equal."""
+    for key in {**there, **here}:
+        old, new = there.get(key, "absent"), here.get(key, "absent")
+        if old != new:
+            return f"{key} ({_shown(old)} there, {_shown(new)} here)"
+    return None
 
 
 def _shown(value: JsonValue) -> str:
@@ -252,8 +278,13 @@ def _shown(value: JsonValue) -> str:
 
 def _fixed(plan: Plan) -> dict[str, JsonValue]:
     """What a resumed run must share with its beginning; the rest (URLs, keys, pace, gate) may change."""
+    return {"arms": [arm.name for arm in plan.arms], "run.redact": plan.run.redact, **asked_settings(plan)}
+
+
+def asked_settings(plan: Plan) -> dict[str, JsonValue]:
+    """How the arms are asked, by the plan's keys: answers under other settings are not comparable."""
     run = plan.run
-    fixed: dict[str, JsonValue] = {
+    settings: dict[str, JsonValue] = {
         "run.mode": run.mode.value,
         "run.dialect": run.dialect,
         "run.max_tokens": run.max_tokens,
@@ -262,12 +293,11 @@ def _fixed(plan: Plan) -> dict[str, JsonValue]:
         "run.top_p": run.top_p,
         "run.seed": run.seed,
         "run.stream": run.stream,
+        "run.compare_raw": run.compare_raw,
         "run.system_prompt": run.system_prompt,
-        "run.redact": run.redact,
+        "baseline": plan.baseline.name,
     }
-    fixed["arms"] = [arm.name for arm in plan.arms]
-    fixed["baseline"] = plan.baseline.name
     for arm in plan.arms:
-        fixed[f"arms.{arm.name}.model"] = arm.model
-        fixed[f"arms.{arm.name}.extra_body"] = arm.extra_body
-    return fixed
+        settings[f"arms.{arm.name}.model"] = arm.model
+        settings[f"arms.{arm.name}.extra_body"] = arm.extra_body
+    return settings

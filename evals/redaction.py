@@ -64,6 +64,7 @@ class Redaction:
             reasoning=None if attempt.reasoning is None else hashes.text(attempt.reasoning),
             tool_calls=cast("JsonValue", redact_calls(cast("Json", attempt.tool_calls), names, hashes)),
             request=self._request(attempt, names),
+            raw_text=None,
             error=None if error is None else replace(error, message=hashes.text(error.message)),
             reading=reading,
         )
@@ -83,6 +84,9 @@ class Redaction:
                 ]
             case "tools", list():
                 redacted = [redact_tool(cast("dict[str, Json]", one), names, self._hashes) for one in value]
+            case "prompt", _:
+                # Rendered by the server: the whole conversation, as text or as tokens that can be read.
+                return self._hashes.value(cast("Json", value))
             case _ if name in PLANNED_FIELDS:
                 return value
             case _:

@@ -15,7 +15,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from .attempt import Drafts, ErrorType, Usage
+from .attempt import Drafts, ErrorType, Timing, Usage
 
 if TYPE_CHECKING:
     from ..parsers.result import Json
@@ -60,11 +60,16 @@ class _UsageDetails(_Lenient):
     reasoning_tokens: _Told[int] = None
 
 
+class _PromptDetails(_Lenient):
+    cached_tokens: _Told[int] = None
+
+
 class _Usage(_Lenient):
     prompt_tokens: _Told[int] = None
     completion_tokens: _Told[int] = None
     reasoning_tokens: _Told[int] = None
     completion_tokens_details: _Told[_UsageDetails] = None
+    prompt_tokens_details: _Told[_PromptDetails] = None
 
 
 class _TextPart(_Lenient):
@@ -80,7 +85,9 @@ class _Message(_Lenient):
 
 
 class _Choice(_Lenient):
-    message: _Message
+    message: _Message | None = None
+    text: str | None = None  # of a text completion
+    token_ids: _Told[list[int]] = None  # vLLM, where the request asks with `return_token_ids`
     finish_reason: str | None = None
     stop_reason: JsonValue = None
     error: JsonValue = None  # OpenRouter, where the provider behind it broke off
@@ -91,6 +98,9 @@ class _Timings(_Lenient):
 
     draft_n: int = 0
     draft_n_accepted: int = 0
+    prompt_ms: _Told[float] = None
+    predicted_ms: _Told[float] = None
+    cache_n: _Told[int] = None
 
 
 class _SpeculativeDecoding(_Lenient):
@@ -112,7 +122,12 @@ class _Completion(_Lenient):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What one answer said; every absent field is None."""
+    """What one answer said; every absent field is None.
+
+    `token_ids` are those of the whole answer, where the server tells. `ttft_ms` (time to the first piece of
+    the answer) and `chunks` (events that held a piece of it) are known of a stream only; chunks say nothing
+    about tokens.
+    """
 
     finish_reason: str | None
     stop_reason: JsonValue
@@ -122,32 +137,47 @@ class Completion:
     usage: Usage | None
     spec: Drafts | None
     system_fingerprint: str | None
+    timing: Timing | None = None
+    token_ids: tuple[int, ...] | None = None
+    ttft_ms: float | None = None
+    chunks: int | None = None
 
 
 def read_completion(text: str) -> Completion:
     """Read the body of an HTTP 200.
 
     Raises:
-        BadResponseError: The body is not a chat completion with one choice or more.
+        BadResponseError: The body is no chat or text completion with one choice or more.
     """
     try:
         raw: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadResponseError(f"not JSON ({error}): {_glimpse(text)}") from error
+        raise BadResponseError(f"not JSON ({error}): {glimpse(text)}") from error
     if isinstance(raw, Mapping) and raw.get("error"):
-        raise BadResponseError(f"an error inside HTTP 200: {_glimpse(text)}")
+        raise BadResponseError(f"an error inside HTTP 200: {glimpse(text)}")
+    return completion_from_json(raw, text)
+
+
+def completion_from_json(raw: "Json", text: str) -> Completion:
+    """Read a completion out of its JSON; `text` is shown in errors.
+
+    Raises:
+        BadResponseError: As `read_completion`.
+    """
     try:
         completion = _Completion.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise BadResponseError(f"not a chat completion ({place}: {first['msg']}): {_glimpse(text)}") from None
+        raise BadResponseError(f"not a completion ({place}: {first['msg']}): {glimpse(text)}") from None
     if not completion.choices:
-        raise BadResponseError(f"no choices: {_glimpse(text)}")
+        raise BadResponseError(f"no choices: {glimpse(text)}")
     choice = completion.choices[0]
     if choice.error or choice.finish_reason == FAILED_REASON:
-        raise BadResponseError(f"the server gave this answer up: {_glimpse(text)}")
-    message = choice.message
+        raise BadResponseError(f"the server gave this answer up: {glimpse(text)}")
+    if choice.message is None and choice.text is None:
+        raise BadResponseError(f"not a completion (neither message nor text): {glimpse(text)}")
+    message = choice.message or _Message(content=choice.text)
     return Completion(
         finish_reason=choice.finish_reason,
         stop_reason=choice.stop_reason,
@@ -157,6 +187,8 @@ def read_completion(text: str) -> Completion:
         usage=_usage(completion.usage),
         spec=_drafts(completion),
         system_fingerprint=completion.system_fingerprint,
+        timing=_timing(completion),
+        token_ids=None if choice.token_ids is None else tuple(choice.token_ids),
     )
 
 
@@ -176,10 +208,10 @@ def error_message(text: str) -> str:
     try:
         raw: Json = json.loads(text)
     except (ValueError, RecursionError):
-        return _glimpse(text)
+        return glimpse(text)
     error = raw.get("error", raw) if isinstance(raw, Mapping) else raw
     message = error.get("message", error) if isinstance(error, Mapping) else error
-    return _glimpse(message if isinstance(message, str) else json.dumps(message))
+    return glimpse(message if isinstance(message, str) else json.dumps(message))
 
 
 def _text(content: str | list[_TextPart] | None) -> str | None:
@@ -204,7 +236,18 @@ def _drafts(completion: _Completion) -> Drafts | None:
     return None
 
 
-def _glimpse(text: str, size: int = 500) -> str:
+def _timing(completion: _Completion) -> Timing | None:
+    timings, usage = completion.timings, completion.usage
+    details = None if usage is None else usage.prompt_tokens_details
+    cached = None if details is None else details.cached_tokens
+    if timings is None:
+        return None if cached is None else Timing(cached_tokens=cached)
+    return Timing(
+        timings.prompt_ms, timings.predicted_ms, timings.cache_n if timings.cache_n is not None else cached
+    )
+
+
+def glimpse(text: str, size: int = 500) -> str:
     """The start of a text, on one line: enough to know what came, never a whole page of HTML."""
     line = " ".join(text[: 4 * size].split()) or "an empty body"
     return line if len(line) <= size else f"{line[:size]}…"

@@ -1,20 +1,24 @@
 """Asks what is due until nothing is: all arms at once or in turn, each answer journalled first."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 from ..parsers.dialects import DIALECTS
 from .attempt import Ask, Attempt, EndpointError, Key
+from .counters import Counters, Snapshot, read_counters
 from .endpoint import Endpoint
+from .facts import read_facts, read_metrics
 from .journal import Journal
+from .managed import ManagedServers
 from .prompt import request_body
 from .record import Record, keep_attempt, read_run, save_facts
 from .redaction import Redaction
 from .rounds import due, is_refused_budget
-from .server import ServerFacts, read_facts
 from .stopping import Stopping
 
 
@@ -62,48 +66,82 @@ async def ask_all(
         arms = [arm for arm in record.plan.arms if not only_arms or arm.name in only_arms]
         endpoints = {arm.name: Endpoint(arm, record.plan.run, stopping) for arm in arms}
         try:
-            facts = await _read_all_facts(endpoints)
-            save_facts(directory, facts)
-            record = replace(record, facts={**record.facts, **facts})
-            lanes = {
-                name: _Lane(record, endpoint, stopping, tell, redaction)
-                for name, endpoint in endpoints.items()
-            }
-            return await _ask_rounds(record, lanes, journal, progress, stopping)
+            async with ManagedServers(directory, stopping, tell) as servers:
+                asking = _Asking(record, journal, progress, stopping)
+                lanes = [_Lane(record, one, stopping, tell, redaction) for one in endpoints.values()]
+                if not record.plan.is_managed:
+                    await asyncio.gather(*(asking.meet(lane) for lane in lanes))
+                await asking.ask_rounds(lanes, servers)
+                return asking.record
         finally:
             for endpoint in endpoints.values():
                 await endpoint.close()
 
 
-async def _ask_rounds(
-    record: Record, lanes: Mapping[str, "_Lane"], journal: Journal, progress: Progress, stopping: Stopping
-) -> Record:
-    gave_up: set[Key] = set()
-    while not stopping.is_set:
-        open_arms = {name for name, lane in lanes.items() if not lane.is_given_up}
-        asks = [ask for ask in due(record, gave_up) if ask.arm in open_arms]
-        if not asks:
-            break
-        progress.round_started(asks)
-        attempts = dict(record.attempts)
+class _Asking:
+    """One session: what is known so far, and where it is kept."""
 
-        def keep(attempt: Attempt, attempts: dict[Key, Attempt] = attempts) -> None:
-            journal.append(attempt)
-            keep_attempt(attempts, attempt)
-            if not attempt.succeeded:
-                gave_up.add(attempt.key)
-            progress.attempt_done(attempt)
+    def __init__(self, record: Record, journal: Journal, progress: Progress, stopping: Stopping) -> None:
+        self.record = record
+        self._journal, self._progress, self._stopping = journal, progress, stopping
+        self._session = uuid.uuid4().hex
+        self._attempts = dict(record.attempts)
+        self._gave_up: set[Key] = set()
 
-        shares = [(lane, [ask for ask in asks if ask.arm == name]) for name, lane in lanes.items()]
-        if record.plan.run.in_turn:
-            for lane, share in shares:
-                await lane.run(share, keep)
-        else:
-            async with asyncio.TaskGroup() as group:
-                for lane, share in shares:
-                    group.create_task(lane.run(share, keep))
-        record = replace(record, attempts=attempts)
-    return record
+    async def meet(self, lane: "_Lane") -> None:
+        """Ask a server what it is, and where its counters stand, before it is asked anything else."""
+        facts = await read_facts(lane.endpoint)
+        lane.endpoint.kind = facts.kind
+        arm = lane.endpoint.arm.name
+        save_facts(self.record.directory, {arm: facts})
+        self.record = replace(self.record, facts={**self.record.facts, arm: facts})
+        await self._count(lane)
+
+    async def ask_rounds(self, lanes: Sequence["_Lane"], servers: ManagedServers) -> None:
+        """Ask round after round, all arms side by side or in turn, until nothing is due."""
+        while not self._stopping.is_set:
+            open_arms = {lane.name for lane in lanes if not lane.is_given_up}
+            asks = [ask for ask in due(self.record, self._gave_up) if ask.arm in open_arms]
+            if not asks:
+                break
+            self._progress.round_started(asks)
+            shares = [(lane, [ask for ask in asks if ask.arm == lane.name]) for lane in lanes]
+            if self.record.plan.is_in_turn:
+                # The server that is up goes first: to start one can take minutes.
+                for lane, share in sorted(shares, key=lambda one: one[0].name != servers.running):
+                    if share and not self._stopping.is_set:
+                        if await servers.start(lane.endpoint) and not self._stopping.is_set:
+                            await self.meet(lane)
+                        await self._run(lane, share)
+            else:
+                async with asyncio.TaskGroup() as group:
+                    for lane, share in shares:
+                        group.create_task(self._run(lane, share))
+            self.record = replace(self.record, attempts=dict(self._attempts))
+
+    async def _run(self, lane: "_Lane", share: Sequence[Ask]) -> None:
+        if not share:
+            return
+        await lane.run(share, self._keep)
+        await self._count(lane)
+
+    def _keep(self, attempt: Attempt) -> None:
+        """Journal an attempt before anything else happens with it."""
+        self._journal.append(attempt)
+        keep_attempt(self._attempts, attempt)
+        if not attempt.succeeded:
+            self._gave_up.add(attempt.key)
+        self._progress.attempt_done(attempt)
+
+    async def _count(self, lane: "_Lane") -> None:
+        """Note where the server's own counters stand, if it shows any."""
+        page = await read_metrics(lane.endpoint)
+        if page is None:
+            return
+        counters = read_counters(page)
+        if counters != Counters():
+            at = datetime.now(UTC).isoformat(timespec="milliseconds")
+            self._journal.append_snapshot(lane.name, Snapshot(self._session, at, counters))
 
 
 class _Keep(Protocol):
@@ -127,7 +165,9 @@ class _Lane:
         self._settings = record.plan.run
         self._samples = redaction.samples if redaction else {one.id: one for one in record.samples}
         self._redaction = redaction
-        self._endpoint, self._stopping, self._tell = endpoint, stopping, tell
+        self.endpoint = endpoint
+        self.name = endpoint.arm.name
+        self._stopping, self._tell = stopping, tell
         indexes = (attempt.index for attempt in record.attempts.values() if attempt.arm == endpoint.arm.name)
         self._next_index = max(indexes, default=-1) + 1
         self._failures_in_a_row = 0
@@ -141,14 +181,14 @@ class _Lane:
                 group.create_task(self._work(waiting, keep))
 
     async def _work(self, waiting: Iterator[Ask], keep: _Keep) -> None:
-        arm, dialect = self._endpoint.arm, DIALECTS[self._settings.dialect]
+        arm, dialect = self.endpoint.arm, DIALECTS[self._settings.dialect]
         while not (self._stopping.is_set or self.is_given_up):
             if (ask := next(waiting, None)) is None:
                 return
             body = request_body(self._samples[ask.id], ask, arm, self._settings, dialect)
             index = self._next_index
             self._next_index += 1
-            attempt = await self._endpoint.ask(ask, body, index)
+            attempt = await self.endpoint.ask(ask, body, index)
             if self._redaction is not None:
                 attempt = self._redaction.redact(attempt)
             keep(attempt)
@@ -181,8 +221,3 @@ def failures_to_give_up(concurrency: int) -> int:
 
 def _status(error: EndpointError) -> str:
     return "" if error.status is None else f"HTTP {error.status}: "
-
-
-async def _read_all_facts(endpoints: Mapping[str, Endpoint]) -> dict[str, ServerFacts]:
-    read = await asyncio.gather(*(read_facts(endpoint) for endpoint in endpoints.values()))
-    return dict(zip(endpoints, read, strict=True))

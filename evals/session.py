@@ -82,7 +82,14 @@ def _check_askable(plan: Plan, suite: Suite) -> None:
     """Build every request once: a sample that cannot be asked is found before anything is paid for."""
     dialect = DIALECTS[plan.run.dialect]
     for sample in suite.samples:
-        ask = Ask(sample.id, plan.baseline.name, Stage.FIRST, plan.run.max_tokens)
+        ask = Ask(
+            sample.id,
+            plan.baseline.name,
+            plan.run.mode,
+            plan.run.is_streamed,
+            Stage.FIRST,
+            plan.run.max_tokens,
+        )
         request_body(sample, ask, plan.baseline, plan.run, dialect)
 
 

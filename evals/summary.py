@@ -1,6 +1,6 @@
 """A run judged as a whole: every arm, every comparison, the decision; and the two derived files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,23 +8,26 @@ from pydantic import JsonValue
 
 from .arm_summary import ArmSummary, summarise_arm
 from .attribute import attribute, control_transitions
-from .comparison import CauseCounts, Comparison, compare_arms
+from .comparison import Comparison, compare_arms
+from .finding_line import FindingLine
 from .gate import Decision, Ruling, decide, overall
 from .grade import Verdict
 from .journal import write_json, write_json_lines
 from .ladder import GradedSample, grade_run
 from .plan import Arm, GateSection
-from .record import Record
+from .record import Record, asked_settings
 from .rounds import is_complete
-
-# The format of summary.json and findings.jsonl.
-# 1: the first.
-FORMAT = 1
+from .speed import ArmSpeed, measure_speed
+from .summary_file import ArmEntry, ComparisonEntry, SuiteEntry, SummaryFile, WayEntry
+from .ways import WaySummary, compare_ways
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run shows; `comparisons` and `rulings` are in the order of the plan's candidates."""
+    """What a run shows; `comparisons` and `rulings` are in the order of the plan's candidates.
+
+    `history` says in sentences what an accepted earlier run took out of the rulings (`history.py`).
+    """
 
     record: Record
     gate: GateSection
@@ -33,6 +36,9 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     rulings: tuple[Ruling, ...]
     is_complete: bool
+    ways: WaySummary
+    speeds: tuple[ArmSpeed, ...]
+    history: tuple[str, ...] = ()
 
     @property
     def decision(self) -> Decision:
@@ -42,16 +48,17 @@ class Summary:
     def to_json(self) -> dict[str, JsonValue]:
         """The content of summary.json."""
         pairs = zip(self.comparisons, self.rulings, strict=True)
-        return {
-            "format": FORMAT,
-            "decision": self.decision.value,
-            "exit_code": self.decision.exit_code,
-            "complete": self.is_complete,
-            "unreadable_lines": list(self.record.damaged),
-            "suite": {"digest": self.record.digest, "samples": len(self.record.samples)},
-            "arms": {arm.name: arm.to_json() for arm in self.arms},
-            "comparisons": [_comparison_json(comparison, ruling) for comparison, ruling in pairs],
-        }
+        return SummaryFile(
+            decision=self.decision,
+            exit_code=self.decision.exit_code,
+            complete=self.is_complete,
+            unreadable_lines=list(self.record.damaged),
+            suite=SuiteEntry(digest=self.record.digest, samples=len(self.record.samples)),
+            settings=asked_settings(self.record.plan),
+            arms={arm.name: ArmEntry.of(arm) for arm in self.arms},
+            ways=[WayEntry(arm=note.arm, id=note.id, code=note.code) for note in self.ways.notes],
+            comparisons=[ComparisonEntry.of(comparison, ruling) for comparison, ruling in pairs],
+        ).to_json()
 
 
 def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
@@ -73,19 +80,32 @@ def summarise(record: Record, *, gate: GateSection | None = None) -> Summary:
         findings = attribute(graded, baseline=baseline.name, candidate=candidate.name)
         comparison = compare_arms(findings, control, needed_max_tokens(graded, (baseline, candidate)))
         comparisons.append(comparison)
-        rulings.append(
-            decide(
-                comparison,
-                arms[baseline.name],
-                arms[candidate.name],
-                settings,
-                is_complete=complete,
-                dialect=record.plan.run.dialect,
-                is_unlabelled=all(sample.expected is None for sample in record.samples),
-            )
-        )
+        rulings.append(rule_on(record, comparison, arms, settings, complete))
     return Summary(
-        record, settings, graded, tuple(arms.values()), tuple(comparisons), tuple(rulings), complete
+        record,
+        settings,
+        graded,
+        tuple(arms.values()),
+        tuple(comparisons),
+        tuple(rulings),
+        complete,
+        compare_ways(graded, record.plan.run.max_tokens),
+        measure_speed(record, graded, tuple(arms.values())),
+    )
+
+
+def rule_on(
+    record: Record, comparison: Comparison, arms: Mapping[str, ArmSummary], gate: GateSection, complete: bool
+) -> Ruling:
+    """Decide on one comparison of a run."""
+    return decide(
+        comparison,
+        arms[comparison.baseline],
+        arms[comparison.candidate],
+        gate,
+        is_complete=complete,
+        dialect=record.plan.run.dialect,
+        is_unlabelled=all(sample.expected is None for sample in record.samples),
     )
 
 
@@ -109,49 +129,10 @@ def _tokens_after_cut(graded: GradedSample, arm: str) -> int | None:
 
 def write_derived(directory: Path, summary: Summary) -> None:
     """Write findings.jsonl and summary.json, each whole."""
-    findings = [finding.to_json() for comparison in summary.comparisons for finding in comparison.findings]
+    findings = [
+        FindingLine.of(finding).to_json()
+        for comparison in summary.comparisons
+        for finding in comparison.findings
+    ]
     write_json_lines(directory / "findings.jsonl", findings)
     write_json(directory / "summary.json", summary.to_json())
-
-
-def _comparison_json(comparison: Comparison, ruling: Ruling) -> dict[str, JsonValue]:
-    control = comparison.control
-    return {
-        "baseline": comparison.baseline,
-        "candidate": comparison.candidate,
-        "decision": ruling.decision.value,
-        "reasons": list(ruling.reasons),
-        "samples": comparison.samples,
-        "compared": comparison.compared,
-        "both_pass": comparison.both_pass,
-        "both_fail": comparison.both_fail,
-        "void": comparison.void,
-        "regressions": _counts_json(comparison.regressions),
-        "fixes": _counts_json(comparison.fixes),
-        "net_rate": ruling.net_rate,
-        "net_rate_interval": None if ruling.interval is None else list(ruling.interval),
-        "mcnemar_p": ruling.mcnemar_p,
-        "control": None
-        if control is None
-        else {
-            "compared": control.compared,
-            "churn": control.churn,
-            "regressions": control.regressions,
-            "fixes": control.fixes,
-        },
-        "needed_max_tokens": comparison.needed_max_tokens,
-        "codes": dict(comparison.codes),
-        "void_codes": dict(comparison.void_codes),
-    }
-
-
-def _counts_json(counts: CauseCounts) -> dict[str, JsonValue]:
-    return {
-        "total": counts.total,
-        "cap": counts.cap,
-        "malformed": counts.malformed,
-        "real_change": counts.real_change,
-        "unresolved": counts.unresolved,
-        "malformed_syntax": counts.syntax,
-        "malformed_contract": counts.contract,
-    }

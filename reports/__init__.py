@@ -1,1 +1,1 @@
-"""Show it: terminal, Markdown, JSON. Every report returns text; only the command line writes files."""
+"""Show it: terminal, Markdown, JSON, JUnit, annotations. Every report returns text; only `cli` writes it."""

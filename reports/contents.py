@@ -1,6 +1,6 @@
 """What every report says, as plain tables: the terminal, Markdown and the rest only draw them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..evals.arm_summary import ArmSummary
@@ -8,20 +8,9 @@ from ..evals.comparison import CauseCounts, Comparison
 from ..evals.finding import Finding, Transition
 from ..evals.gate import Decision, Ruling
 from ..evals.summary import Summary
+from .server_tables import speculation_table, speed_tables, ways_table
+from .table import MISSING, Table
 from .visible import visible_line
-
-MISSING = "–"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A titled table of text cells; columns in `numeric` are drawn flush right."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: frozenset[int] = frozenset()
-    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +53,21 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
         ),
         decision=summary.decision,
         verdicts=tuple(CandidateVerdict(c.candidate, r.decision, r.reasons) for c, r in pairs),
-        tables=(
-            _arms(summary.arms),
-            cause_table(summary.comparisons),
-            _rates(pairs),
-            _findings(summary.comparisons, findings_shown),
-        ),
+        tables=tuple(_tables(summary, pairs, findings_shown)),
         notes=tuple(_notes(summary)),
         next_commands=tuple(_next_commands(summary)),
     )
+
+
+def _tables(
+    summary: Summary, pairs: Sequence[tuple[Comparison, Ruling]], findings_shown: int
+) -> Iterator[Table]:
+    yield _arms(summary.arms)
+    yield cause_table(summary.comparisons)
+    yield _rates(pairs)
+    yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
+    yield from speed_tables(summary.speeds)
+    yield _findings(summary.comparisons, findings_shown)
 
 
 def _arms(arms: Sequence[ArmSummary]) -> Table:
@@ -182,8 +177,8 @@ def _findings(comparisons: Sequence[Comparison], shown: int) -> Table:
         for finding in comparison.findings
         if finding.transition in (Transition.REGRESSION, Transition.FIX)
     ]
-    # Regressions first; within them in the order of the plan and the suite.
-    found.sort(key=lambda finding: finding.transition is Transition.FIX)
+    # What is new first, regressions before fixes; within them in the order of the plan and the suite.
+    found.sort(key=lambda finding: (finding.is_known, finding.transition is Transition.FIX))
     rows = tuple(_finding_row(finding) for finding in found[:shown])
     left_out = len(found) - len(rows)
     return Table(
@@ -199,7 +194,7 @@ def _finding_row(finding: Finding) -> tuple[str, ...]:
     return (
         finding.candidate,
         visible_line(finding.id),
-        finding.transition.value,
+        finding.transition.value + (", known" if finding.is_known else ""),
         MISSING if finding.cause is None else finding.cause.value,
         finding.code or MISSING,
         tokens_of(finding),
@@ -228,6 +223,7 @@ def _notes(summary: Summary) -> list[str]:
         notes.append(
             "Redacted: prompts, values and answers stand in the run as hashes; answers were read first."
         )
+    notes += summary.history
     budget = summary.record.plan.run.max_tokens
     needed = max((c.needed_max_tokens or 0 for c in summary.comparisons), default=0)
     if needed:

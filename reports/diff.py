@@ -11,7 +11,7 @@ from ..evals.comparison import Comparison
 from ..evals.pairing import Operand, only_one_breaks, operands, pair_arms
 from ..evals.statistics import mcnemar_exact
 from ..evals.summary import Summary
-from .contents import MISSING, Table
+from .table import MISSING, Table
 from .terminal import STYLES, open_console, print_table, text_of
 from .walk import CHANGED
 
@@ -24,7 +24,10 @@ def render_pair(left: Operand, right: Operand, *, width: int = 100, color: bool 
     console = open_console(width, color=color)
     console.print(Text(f"{left.label} against {right.label}", style="bold"))
     console.print()
-    _print_titled(console, _figures((left.label, left.figures), (right.label, right.figures)))
+    _print_titled(
+        console,
+        _figures(*((one.label, one.figures, _speeds(one.summary).get(one.arm)) for one in (left, right))),
+    )
     _print_titled(console, _breaks(left, right, comparison))
     _print_titled(console, _samples(left, right, comparison))
     for sentence in _agreement(left, right, comparison):
@@ -37,13 +40,12 @@ def render_matrix(summary: Summary, *, width: int = 100, color: bool = False) ->
     console = open_console(width, color=color)
     console.print(Text(f"all arms of {summary.record.directory}", style="bold"))
     console.print()
-    _print_titled(console, _figures(*((arm.name, arm) for arm in summary.arms)))
+    speeds = _speeds(summary)
+    _print_titled(console, _figures(*((arm.name, arm, speeds.get(arm.name)) for arm in summary.arms)))
     _print_titled(console, _decisions(summary))
     _print_titled(console, _pairs(summary))
-    baseline = summary.record.plan.baseline.name
-    figures = {arm.name: arm for arm in summary.arms}
     said = {c.candidate: r.decision for c, r in zip(summary.comparisons, summary.rulings, strict=True)}
-    choice = choose_arm(figures[baseline], [figures[name] for name in said], said)
+    choice = choose_arm(summary.comparisons[0].baseline, said, speeds)
     style = "bold" if choice.arm is None else STYLES[said[choice.arm]]
     console.print(Text.assemble(("choice: ", "bold"), (choice.arm or "none", style), f" ({choice.reason})"))
     return text_of(console)
@@ -55,7 +57,12 @@ def _print_titled(console: Console, table: Table) -> None:
     console.print()
 
 
-def _figures(*arms: tuple[str, ArmSummary]) -> Table:
+def _speeds(summary: Summary) -> dict[str, float | None]:
+    """Tokens per second of the arms, where they were asked one at a time."""
+    return {one.name: one.tokens_per_second for one in summary.speeds}
+
+
+def _figures(*arms: tuple[str, ArmSummary, float | None]) -> Table:
     rows = tuple(
         (
             label,
@@ -66,9 +73,9 @@ def _figures(*arms: tuple[str, ArmSummary]) -> Table:
             str(arm.void),
             arm.speculating.value,
             MISSING if arm.acceptance is None else f"{arm.acceptance:.0%}",
-            MISSING if arm.tokens_per_second is None else f"{arm.tokens_per_second:.0f}",
+            MISSING if speed is None else f"{speed:.0f}",
         )
-        for label, arm in arms
+        for label, arm, speed in arms
     )
     header = ("arm", "n", "pass", "fail", "cut", "void", "spec.", "accepted", "tok/s")
     return Table("First answers", header, rows, frozenset((1, 2, 3, 4, 5, 7, 8)))

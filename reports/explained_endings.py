@@ -1,6 +1,7 @@
-"""Endings and notes explained."""
+"""Endings, notes, and what two ways of asking came to, explained."""
 
 from ..evals.answer import Ending
+from ..evals.ways import WayCode as W
 from ..parsers.codes import NoteCode as N
 from .explanation import Explanation, Group
 
@@ -167,7 +168,53 @@ _NOTES = (
     ),
 )
 
+_WAYS = (
+    Explanation(
+        W.STREAM_MISMATCH,
+        "Streamed and not streamed, the answers hold different calls.",
+        'streamed: get_weather {"city": "Os"}   whole: get_weather {"city": "Oslo"}',
+        "A stream parser that cannot take several tokens in one delta, as speculation sends them.",
+        "Report it to the server's project, or do not stream tool calls.",
+    ),
+    Explanation(
+        W.STREAM_LOSS,
+        "The same, and the streamed answer lacks calls that the other has.",
+        "streamed: no call   whole: get_weather",
+        "A whole call in one delta, which a stream parser passed over.",
+        "Report it to the server's project, or do not stream tool calls.",
+    ),
+    Explanation(
+        W.RAW_DIFFERS,
+        "Native and raw answers to one question hold different calls: two generations, so only a note.",
+        "native: get_weather   raw: get_news",
+        "Constrained decoding in one of them, or a near-tie.",
+        "Nothing by itself; many of them point to the server's parser.",
+    ),
+    Explanation(
+        W.SERVER_PARSE_DROP,
+        "The text of one generation holds calls that the server did not return.",
+        "text: <tool_call>…</tool_call>   tool_calls: []",
+        "A server's parser that gave up on the text, or does not fit the model.",
+        "Check the server's tool-call parser option; report it if it fits.",
+    ),
+    Explanation(
+        W.SERVER_PARSE_REPAIR,
+        "The server returned clean calls of a text that is broken, or that holds others.",
+        'text: {"city": "Oslo", "days":   tool_calls: get_weather {"city": "Oslo"}',
+        "A lenient parser: clients see a call that the model did not finish.",
+        "Do not trust such calls: a parameter may be missing without a word.",
+    ),
+    Explanation(
+        W.SERVER_PARSE_PHANTOM,
+        "The text holds no call, and the server returned one.",
+        'text: "It is sunny."   tool_calls: get_weather {}',
+        "A parser that takes prose for a call.",
+        "Report it to the server's project.",
+    ),
+)
+
 ENDINGS: tuple[Group, ...] = (Group("Endings", "How an answer ended; every attempt has one.", _ENDINGS),)
 NOTES: tuple[Group, ...] = (
     Group("Notes", "Spellings that a grammar tolerates, and finger-prints worth a look.", _NOTES),
+    Group("Asked or read in two ways", "They stand beside the causes and change no grade.", _WAYS),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from ..evals.finding import Finding, Transition
-from ..evals.plan import Arm
+from ..evals.plan import Arm, Mode
 from ..evals.summary import Summary
 from .case import (
     Case,
@@ -44,7 +44,7 @@ def findings_json(summary: Summary) -> str:
     bodies: dict[str, int] = {}
     rows = _rows(summary, bodies)
     content: Row = {
-        "arms": {arm.name: _arm(arm) for arm in summary.record.plan.arms},
+        "arms": {arm.name: _arm(arm, summary.record.plan.run.mode) for arm in summary.record.plan.arms},
         "rows": list(rows),
         "bodies": list(bodies),
     }
@@ -60,7 +60,7 @@ def _rows(summary: Summary, bodies: dict[str, int]) -> Sequence[Row]:
     """Regressions, then fixes, then void samples; within them in the order of the suite."""
     samples = {graded.sample.id: graded for graded in summary.graded}
     found = [f for comparison in summary.comparisons for f in comparison.findings if f.transition in LISTED]
-    found.sort(key=lambda finding: LISTED.index(finding.transition))
+    found.sort(key=lambda finding: (LISTED.index(finding.transition), finding.is_known))
     rows: list[Row] = []
     for number, finding in enumerate(found):
         row = _listed(finding) | {"command": show_command(summary.record.directory, finding.id)}
@@ -82,6 +82,7 @@ def _listed(finding: Finding) -> Row:
         "code": finding.code,
         "tokens": tokens_of(finding),
         "again": None if finding.reproduced is None else f"{finding.reproduced[0]}/{finding.reproduced[1]}",
+        "known": finding.is_known,
         "message": visible_line(message) if isinstance(message, str) else None,
     }
 
@@ -160,8 +161,8 @@ def _try(one: Try) -> Row:
     }
 
 
-def _arm(arm: Arm) -> Row:
-    return {"curl": list(curl_frame(arm)), "python": list(python_frame(arm))}
+def _arm(arm: Arm, mode: Mode) -> Row:
+    return {"curl": list(curl_frame(arm, mode)), "python": list(python_frame(arm, mode))}
 
 
 def _before(text: str, size: int) -> str:

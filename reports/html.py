@@ -2,17 +2,20 @@
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
 from ..evals.arm_summary import ArmSummary
 from ..evals.finding import Finding, Transition
+from ..evals.speed import ArmSpeed
 from ..evals.summary import Summary
-from .contents import MISSING, Contents, Table, build_contents, cause_table
+from .contents import Contents, build_contents, cause_table
 from .finding_rows import LISTED, OPENED, findings_json
 from .plots import Forest, Scatter, lengths_plot, rates_plot
 from .rates import net_rates
+from .server_tables import speculation_table, speed_tables, ways_table
+from .table import MISSING, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class _Page:
     confidence: float
     endings: Table
     speed: Table
+    beside_speed: tuple[Table, ...]
     listed: int
     opened: int
     unlisted: str
@@ -77,7 +81,8 @@ def _page(summary: Summary) -> _Page:
         margin=summary.gate.margin,
         confidence=1 - 2 * summary.gate.alpha,
         endings=_endings(summary.arms),
-        speed=_speed(summary.arms),
+        speed=_speed(summary),
+        beside_speed=tuple(_beside_speed(summary)),
         listed=listed,
         opened=min(listed, OPENED),
         unlisted=_unlisted(findings),
@@ -105,7 +110,8 @@ def _endings(arms: Sequence[ArmSummary]) -> Table:
     return Table("Endings", header, tuple(rows), frozenset(range(1, len(header))))
 
 
-def _speed(arms: Sequence[ArmSummary]) -> Table:
+def _speed(summary: Summary) -> Table:
+    speeds = {one.name: one for one in summary.speeds}
     rows = tuple(
         (
             arm.name,
@@ -114,18 +120,30 @@ def _speed(arms: Sequence[ArmSummary]) -> Table:
             MISSING if arm.draft_tokens is None else f"{arm.draft_tokens:,}",
             MISSING if arm.accepted_tokens is None else f"{arm.accepted_tokens:,}",
             MISSING if arm.acceptance is None else f"{arm.acceptance:.0%}",
-            MISSING if arm.tokens_per_second is None else f"{arm.tokens_per_second:.0f}",
+            _speed_cell(speeds.get(arm.name)),
         )
-        for arm in arms
+        for arm in summary.arms
     )
-    is_timed = any(arm.tokens_per_second is not None for arm in arms)
     return Table(
         "Speed and acceptance",
         ("arm", "n", "speculating", "drafted", "accepted", "acceptance", "tokens/s"),
         rows,
         frozenset((1, 3, 4, 5, 6)),
-        None if is_timed else "Speed is shown only for arms that were asked one at a time (in_turn = true).",
+        None if speeds else "Speed is shown only for arms that were asked one at a time (in_turn = true).",
     )
+
+
+def _speed_cell(speed: ArmSpeed | None) -> str:
+    if speed is None or speed.tokens_per_second is None:
+        return MISSING
+    gain = "" if speed.speedup is None else f" ({speed.speedup:.2f}×)"
+    return f"{speed.tokens_per_second:.0f}{gain}"
+
+
+def _beside_speed(summary: Summary) -> Iterator[Table]:
+    """What the servers themselves counted, measured and read, where they show it."""
+    yield from speed_tables(summary.speeds)
+    yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
 
 
 def _resource(name: str) -> str:

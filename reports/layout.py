@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from .contents import Table
+from .table import Table
 from .visible import visible_line
 
 BETWEEN = 3  # characters between two columns

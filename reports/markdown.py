@@ -3,15 +3,17 @@
 import re
 
 from ..evals.summary import Summary
-from .contents import Table, build_contents
+from .contents import build_contents
+from .table import Table
 from .visible import visible_line
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~&#])")
+_MARKER = re.compile(r"^(\s*\d*)([-+.)](?:\s|$))")
 
 
-def render_markdown(summary: Summary) -> str:
+def render_markdown(summary: Summary, *, findings_shown: int = 50) -> str:
     """The whole report; text of models and servers is escaped, so that it cannot be markup."""
-    contents = build_contents(summary)
+    contents = build_contents(summary, findings_shown=findings_shown)
     lines = [f"# {_escape(contents.title)}", "", _escape(contents.asked), ""]
     lines += [f"**Decision: {contents.decision.value}** (exit code {contents.decision.exit_code})", ""]
     for verdict in contents.verdicts:
@@ -26,13 +28,29 @@ def render_markdown(summary: Summary) -> str:
     return "\n".join(lines) + "\n"
 
 
+def render_markdown_within(summary: Summary, size: int) -> str:
+    """The report in at most `size` bytes of UTF-8: findings go first, then whatever stands last.
+
+    A page that drops what is too long (a job summary) would show nothing otherwise.
+    """
+    for findings_shown in (50, 10, 0):
+        text = render_markdown(summary, findings_shown=findings_shown)
+        if len(text.encode("utf-8")) <= size:
+            return text
+    left_out = "\n\n… the rest did not fit.\n"
+    kept = text.encode("utf-8")[: max(0, size - len(left_out.encode("utf-8")))].decode("utf-8", "ignore")
+    return f"{kept}{left_out}" if kept else ""
+
+
 def _table(table: Table) -> list[str]:
     if not table.rows:
-        return ["None."]
+        return [] if table.note else ["None."]
     rule = ["---:" if column in table.numeric else "---" for column in range(len(table.header))]
-    rows = [table.header, tuple(rule), *(tuple(map(_escape, row)) for row in table.rows)]
+    header, *body = (tuple(map(_escape, row)) for row in (table.header, *table.rows))
+    rows = [header, tuple(rule), *body]
     return [f"| {' | '.join(row)} |" for row in rows]
 
 
 def _escape(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", visible_line(text))
+    """The text as text; a dash, plus or number that would begin a list at the start is escaped as well."""
+    return _MARKER.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", visible_line(text)))

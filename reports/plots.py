@@ -106,11 +106,13 @@ def lengths_plot(graded: Sequence[GradedSample], findings: Sequence[Finding], ca
 
     Args:
         graded: The samples.
-        findings: Of one pair of arms, one for each sample in the same order.
+        findings: Of one pair of arms.
         cap: The first budget.
     """
     pairs: list[tuple[int, int, bool, Finding]] = []
-    for sample, finding in zip(graded, findings, strict=True):
+    samples = {sample.sample.id: sample for sample in graded}
+    for finding in findings:
+        sample = samples[finding.id]
         one = _length(sample.arms.get(finding.baseline, {}))
         two = _length(sample.arms.get(finding.candidate, {}))
         if one is not None and two is not None:

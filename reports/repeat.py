@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from ..evals.plan import Arm
+from ..evals.plan import Arm, Mode
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DEFAULT_KEY = "OPENAI_API_KEY"
@@ -25,13 +25,13 @@ def body_text(body: Mapping[str, JsonValue]) -> str:
     return json.dumps(body, ensure_ascii=True).replace("'", "\\u0027")
 
 
-def curl_frame(arm: Arm) -> tuple[str, str]:
+def curl_frame(arm: Arm, mode: Mode) -> tuple[str, str]:
     """What stands before and after the body in a curl line.
 
     The body goes through standard input: as an argument it would end at 128 KiB on Linux.
     """
     head = (
-        f"curl -sS {shlex.quote(_url(arm))} \\\n"
+        f"curl -sS {shlex.quote(_url(arm, mode))} \\\n"
         "  -H 'Content-Type: application/json' \\\n"
         f'  -H "Authorization: Bearer {_key_in_shell(arm)}" \\\n'
         "  --data-binary @- <<'BODY'\n"
@@ -39,12 +39,12 @@ def curl_frame(arm: Arm) -> tuple[str, str]:
     return head, "\nBODY\n"
 
 
-def python_frame(arm: Arm) -> tuple[str, str]:
+def python_frame(arm: Arm, mode: Mode) -> tuple[str, str]:
     """What stands before and after the body in a Python snippet of the standard library alone."""
-    head = "import json\nimport os\nimport urllib.request\n\nbody = r'''"
+    head = "import os\nimport urllib.request\n\nbody = r'''"
     tail = f"""'''
 request = urllib.request.Request(
-    {_url(arm)!r},
+    {_url(arm, mode)!r},
     data=body.encode(),
     headers={{
         "Content-Type": "application/json",
@@ -52,25 +52,25 @@ request = urllib.request.Request(
     }},
 )
 with urllib.request.urlopen(request) as response:
-    print(json.dumps(json.load(response), indent=2))
+    print(response.read().decode())
 """
     return head, tail
 
 
-def curl_line(arm: Arm, body: Mapping[str, JsonValue]) -> str:
+def curl_line(arm: Arm, mode: Mode, body: Mapping[str, JsonValue]) -> str:
     """A request as a command for a POSIX shell."""
-    head, tail = curl_frame(arm)
+    head, tail = curl_frame(arm, mode)
     return head + body_text(body) + tail
 
 
-def python_snippet(arm: Arm, body: Mapping[str, JsonValue]) -> str:
+def python_snippet(arm: Arm, mode: Mode, body: Mapping[str, JsonValue]) -> str:
     """A request as a Python program."""
-    head, tail = python_frame(arm)
+    head, tail = python_frame(arm, mode)
     return head + body_text(body) + tail
 
 
-def _url(arm: Arm) -> str:
-    return f"{arm.base_url}/chat/completions"
+def _url(arm: Arm, mode: Mode) -> str:
+    return f"{arm.base_url}/{'completions' if mode is Mode.RAW else 'chat/completions'}"
 
 
 def _key_in_shell(arm: Arm) -> str:

@@ -38,8 +38,7 @@ def render_sample(summary: Summary, sample_id: str) -> str | None:
     if record.plan.run.redact:
         lines += ["redacted: texts and values are hashes (hmac:…), the same where the originals were", ""]
     lines += _prompt(sample)
-    for comparison in summary.comparisons:
-        finding = next(f for f in comparison.findings if f.id == sample_id)
+    for finding in _findings(summary, sample_id):
         lines += _finding(case, finding)
         if finding.transition in (Transition.REGRESSION, Transition.FIX):
             lines += _difference(record, case, finding)
@@ -66,15 +65,16 @@ def render_repeat(summary: Summary, sample_id: str, kind: str) -> str | None:
     if record.plan.run.redact:
         raise UserError(f"{record.directory}: is redacted; its requests are hashes and cannot be repeated")
     case = read_case(summary, graded)
-    findings = [next(f for f in c.findings if f.id == sample_id) for c in summary.comparisons]
+    findings = _findings(summary, sample_id)
     broken = next((f for f in findings if f.transition in (Transition.REGRESSION, Transition.FIX)), None)
     budget = record.plan.run.max_tokens if broken is None else telling_budget(broken)
     write = curl_line if kind == "curl" else python_snippet
-    parts = [
-        f"# {arm.name}: {visible_line(sample_id)}, max_tokens {budget}\n{write(arm, one.attempt.request)}"
-        for arm in record.plan.arms
-        if (one := case.judged(arm.name, budget)) is not None and one.attempt.request
-    ]
+    parts: list[str] = []
+    for arm in record.plan.arms:
+        one = case.judged(arm.name, budget)
+        if one is not None and one.attempt.request:
+            written = write(arm, one.attempt.mode, one.attempt.request)
+            parts.append(f"# {arm.name}: {visible_line(sample_id)}, max_tokens {budget}\n{written}")
     if not parts:
         raise UserError(f"{record.directory}: nothing was asked of {sample_id!r}, so nothing can be repeated")
     return "\n".join(parts)
@@ -82,6 +82,11 @@ def render_repeat(summary: Summary, sample_id: str, kind: str) -> str | None:
 
 def _graded(summary: Summary, sample_id: str) -> GradedSample | None:
     return next((one for one in summary.graded if one.sample.id == sample_id), None)
+
+
+def _findings(summary: Summary, sample_id: str) -> list[Finding]:
+    """What became of the sample in each candidate that was asked it."""
+    return [f for comparison in summary.comparisons for f in comparison.findings if f.id == sample_id]
 
 
 def _prompt(sample: Sample) -> Iterator[str]:

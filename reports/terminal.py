@@ -10,8 +10,9 @@ from rich.text import Text
 
 from ..evals.gate import Decision
 from ..evals.summary import Summary
-from .contents import Table, build_contents
+from .contents import build_contents
 from .layout import column_widths, row_lines, turned
+from .table import Table
 from .visible import visible_line
 
 STYLES = {

@@ -2,9 +2,10 @@
 
 import re
 
-# C0 and C1 controls, DEL, line separators, bidirectional overrides, zero-width characters, surrogates.
+# C0 and C1 controls, DEL, line separators, bidirectional overrides, zero-width characters, surrogates, two
+# noncharacters that XML has no place for.
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff\ud800-\udfff]"
 )
 
 

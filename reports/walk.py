@@ -8,7 +8,7 @@ from ..errors import UserError
 from ..evals.finding import Cause, Finding, Transition
 from ..evals.summary import Summary
 from .case import show_command
-from .contents import MISSING, Table
+from .table import MISSING, Table
 from .visible import visible_line
 
 CHANGED = (Transition.REGRESSION, Transition.FIX)
@@ -40,8 +40,9 @@ def wanted_findings(summary: Summary, wanted: Wanted) -> list[Finding]:
     Raises:
         UserError: A code or a cause was named that no finding has.
     """
-    by_sample = zip(*(comparison.findings for comparison in summary.comparisons), strict=True)
-    found = [finding for group in by_sample for finding in group if wanted.takes(finding)]
+    order = {sample.id: place for place, sample in enumerate(summary.record.samples)}
+    found = [f for comparison in summary.comparisons for f in comparison.findings if wanted.takes(f)]
+    found.sort(key=lambda finding: order[finding.id])
     if not found and wanted != Wanted():
         raise UserError(
             f"{summary.record.directory}: no finding has {' '.join(wanted.flags).replace('--', '')}",

@@ -262,6 +262,11 @@ class ScriptedServer:
         return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     @property
+    def connections(self) -> int:
+        """How many connections were opened so far."""
+        return self._http.connections
+
+    @property
     def base_url(self) -> str:
         """The address of the OpenAI interface."""
         return f"{self.root_url}/v1"
@@ -304,12 +309,14 @@ class _Http(ThreadingHTTPServer):
     def __init__(self, scripted: ScriptedServer) -> None:
         self.scripted = scripted
         self._open: set[socket.socket] = set()
+        self.connections = 0
         self._open_lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), _Connection)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._open_lock:
             self._open.add(request)
+            self.connections += 1
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:

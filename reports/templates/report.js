@@ -155,6 +155,7 @@
       fact("differs at", row.paths.join(", ")),
       fact("first difference", row.divergence),
       fact("reproduced", row.again === null ? "" : row.again.replace("/", " of ")),
+      fact("known", row.known ? "the accepted run had it too" : ""),
       fact("judged at", `${row.judged} tokens`),
     ];
     facts.append(...known.filter(Boolean));

@@ -1,16 +1,10 @@
 """Which arm to turn on: never one that regresses or is void, the fastest of the passing, honestly none."""
 
-from types import SimpleNamespace
-
 import pytest
 from draftproof.evals.choice import choose_arm
 from draftproof.evals.gate import Decision
 
 P, R, I, V = Decision.PASS, Decision.REGRESSION, Decision.INCONCLUSIVE, Decision.VOID  # noqa: E741
-
-
-def arm(name, speed):
-    return SimpleNamespace(name=name, tokens_per_second=speed)
 
 
 @pytest.mark.parametrize(
@@ -29,8 +23,8 @@ def arm(name, speed):
 )
 def test_the_fastest_of_those_that_pass_is_chosen(baseline, candidates, chosen, words):
     """And the reason says how much faster, or why none is."""
-    arms = [arm(name, speed) for name, (speed, _) in candidates.items()]
+    speeds = {"baseline": baseline, **{name: speed for name, (speed, _) in candidates.items()}}
     said = {name: decision for name, (_, decision) in candidates.items()}
-    choice = choose_arm(arm("baseline", baseline), arms, said)
+    choice = choose_arm("baseline", said, speeds)
     assert choice.arm == chosen
     assert words in choice.reason

@@ -11,7 +11,7 @@ from draftproof.errors import UserError
 from draftproof.evals import patience
 from draftproof.evals.attempt import Ask, EndpointError, ErrorType, Stage
 from draftproof.evals.endpoint import Endpoint
-from draftproof.evals.plan import Arm, RunSection
+from draftproof.evals.plan import Arm, Mode, RunSection
 from draftproof.evals.stopping import Stopping
 
 from ..scripted import (
@@ -33,7 +33,7 @@ from ..scripted import (
 )
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 8}
-ASK = Ask("s/1", "mtp", Stage.FIRST, 8)
+ASK = Ask("s/1", "mtp", Mode.PROMPTED, False, Stage.FIRST, 8)
 PARSE_FAILURE = "The model produced output that does not match the expected peg-native format"
 
 

@@ -1,6 +1,7 @@
 """From a sample to the request: everything is explicit, and prompted mode sends tools as text alone."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from draftproof.errors import UserError
@@ -31,7 +32,7 @@ def body_of(ask, *, extra_body=None, messages=None, **run):
     return request_body(sample_from_json(line), ask, arm, RunSection(tasks=("t",), **run), DIALECTS["hermes"])
 
 
-FIRST = Ask("s/1", "a", Stage.FIRST, 64)
+FIRST = Ask("s/1", "a", Mode.PROMPTED, False, Stage.FIRST, 64)
 
 
 def test_every_sampling_parameter_is_sent():
@@ -53,15 +54,24 @@ def test_prompted_mode_sends_no_tools_field_and_native_sends_them_as_they_are():
     prompted = body_of(FIRST)
     assert not {"tools", "tool_choice"} & prompted.keys()
     assert "get_weather" in prompted["messages"][0]["content"]
-    native = body_of(FIRST, mode=Mode.NATIVE)
-    assert (native["tools"], native["tool_choice"]) == ([TOOL], "auto")
-    assert native["messages"] == [{"role": "user", "content": "Weather in City1?"}]
+    for mode in (Mode.NATIVE, Mode.RAW):
+        native = body_of(replace(FIRST, mode=mode))
+        assert (native["tools"], native["tool_choice"]) == ([TOOL], "auto")
+        assert native["messages"] == [{"role": "user", "content": "Weather in City1?"}]
+
+
+def test_a_stream_asks_for_its_usage():
+    """Servers count tokens in a stream only when asked to."""
+    assert body_of(FIRST)["stream"] is False
+    assert "stream_options" not in body_of(FIRST)
+    streamed = body_of(replace(FIRST, stream=True))
+    assert (streamed["stream"], streamed["stream_options"]) == (True, {"include_usage": True})
 
 
 def test_arms_share_a_seed_and_repeats_do_not():
     """The same question has the same seed in every arm; control, larger budget and repeats have another."""
     one = derived_seed(1, "s/1", Stage.FIRST, 1)
-    assert body_of(Ask("s/1", "other", Stage.FIRST, 128))["seed"] == one
+    assert body_of(Ask("s/1", "other", Mode.PROMPTED, False, Stage.FIRST, 128))["seed"] == one
     others = [
         derived_seed(1, "s/1", Stage.CONTROL, 1),
         derived_seed(1, "s/1", Stage.CONFIRM, 1),
@@ -128,7 +138,7 @@ def test_odd_tool_calls_of_a_sample_are_no_crash(calls):
 
 def test_the_body_is_plain_json():
     """The client and the journal take dicts and lists alone."""
-    assert json.loads(json.dumps(body_of(FIRST, mode=Mode.NATIVE)))["tools"] == [TOOL]
+    assert json.loads(json.dumps(body_of(replace(FIRST, mode=Mode.NATIVE))))["tools"] == [TOOL]
 
 
 def test_a_system_prompt_of_the_users_own_takes_the_tools_in_its_place():

@@ -7,6 +7,7 @@ from draftproof.errors import UserError
 from draftproof.evals.answer import Ending
 from draftproof.evals.attempt import ErrorType
 from draftproof.evals.attribute import CONTEXT_LIMIT, SERVER_LIMIT, STILL_TRUNCATED
+from draftproof.evals.ways import WayCode
 from draftproof.parsers.codes import DefectCode, NoteCode
 from draftproof.reports.explained import (
     GROUPS,
@@ -27,7 +28,7 @@ OTHERS = (
     "missing_attempt",
     "no_reference",
 )
-CODES = [*DefectCode, *NoteCode, *DifferenceCode, *Ending, *ErrorType, *OTHERS]
+CODES = [*WayCode, *DefectCode, *NoteCode, *DifferenceCode, *Ending, *ErrorType, *OTHERS]
 
 
 @pytest.mark.parametrize("code", CODES)

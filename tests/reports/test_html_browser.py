@@ -84,6 +84,15 @@ def search(page, words):
     )
 
 
+def opened(page, details):
+    """The element, opened; what it opens to is made when the browser says that it is open."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    details.find_element("css selector", "summary").click()
+    WebDriverWait(page, 30).until(lambda _: int(details.get_property("childElementCount")) > 1)
+    return details
+
+
 def reset(page):
     for field in ("candidate", "what", "cause", "code", "category"):
         choose(page, field, "")
@@ -133,7 +142,7 @@ def test_a_finding_opens_to_both_outputs(page):
     reset(page)
     search(page, "core/expression")
     (row,) = rows(page)
-    row.find_element("css selector", "summary").click()
+    opened(page, row)
     sides = row.find_elements("css selector", ".side")
     assert [side.find_element("css selector", "h3").text.split()[0] for side in sides] == [
         "baseline",
@@ -143,7 +152,7 @@ def test_a_finding_opens_to_both_outputs(page):
     assert "call get_weather" in sides[0].text
     assert "^^^^" in sides[1].find_element("css selector", "pre.caret").text
     assert "The name holds the arguments" in row.text
-    sides[1].find_element("css selector", "details summary").click()
+    opened(page, sides[1].find_element("css selector", "details"))
     shown = next(pre.text for pre in sides[1].find_elements("css selector", "pre") if "curl" in pre.text)
     assert "$OPENAI_API_KEY" in shown
     assert '"max_tokens": 100' in shown
@@ -156,7 +165,7 @@ def test_hostile_output_is_shown_and_cannot_act(page):
     found = rows(page)
     assert len(found) == 2
     for row in found:
-        row.find_element("css selector", "summary").click()
+        opened(page, row)
         assert "<img src=x onerror=" in row.text
         assert "\\u202eevil" in row.text
         assert row.find_elements("css selector", "img, script") == []
@@ -174,7 +183,7 @@ def test_a_telephone_shows_the_page_without_scrolling_sideways(page):
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     )
     reset(page)
-    rows(page)[0].find_element("css selector", "summary").click()
+    opened(page, rows(page)[0])
     assert page.execute_script("return document.documentElement.scrollWidth") == 390
     sizes = page.execute_script(
         "return [...document.querySelectorAll('svg')]"

@@ -4,8 +4,8 @@ import re
 
 import pytest
 from draftproof.evals.summary import summarise
-from draftproof.reports.contents import Table
 from draftproof.reports.diff import render_matrix
+from draftproof.reports.table import Table
 from draftproof.reports.terminal import render_table, render_terminal
 from draftproof.reports.walk import Wanted, findings_table, wanted_findings
 

@@ -4,6 +4,7 @@ import io
 
 import pytest
 from draftproof.evals.attempt import Ask, ErrorType, Stage
+from draftproof.evals.plan import Mode
 from draftproof.reports import progress as progress_module
 from draftproof.reports.progress import (
     LiveProgress,
@@ -29,7 +30,9 @@ def clock(monkeypatch):
 
 
 def asks(stage=Stage.FIRST, arms=("baseline", "mtp"), count=4):
-    return [Ask(f"s{number}", arm, stage, 100) for arm in arms for number in range(count)]
+    return [
+        Ask(f"s{number}", arm, Mode.PROMPTED, False, stage, 100) for arm in arms for number in range(count)
+    ]
 
 
 def lines(stream):

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.plan import Arm
+from draftproof.evals.plan import Arm, Mode
 from draftproof.evals.summary import summarise
 from draftproof.reports.repeat import body_text, curl_line, python_snippet
 from draftproof.reports.sample import render_repeat
@@ -49,7 +49,7 @@ def test_a_shell_hands_curl_exactly_the_body(tmp_path, body):
         "OUT": str(tmp_path / "out"),
         "MY_KEY": KEY,
     }
-    line = curl_line(arm(api_key_env="MY_KEY"), body)
+    line = curl_line(arm(api_key_env="MY_KEY"), Mode.NATIVE, body)
     subprocess.run(
         ["bash", "-c", line] if len(line) < 100_000 else ["bash"],
         input=line,
@@ -92,7 +92,7 @@ def test_the_python_snippet_sends_exactly_the_body(body):
     server = HTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=server.handle_request, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/v1"
-    snippet = python_snippet(Arm(name="a", base_url=url, model="m"), body)
+    snippet = python_snippet(Arm(name="a", base_url=url, model="m"), Mode.PROMPTED, body)
     environment = {**os.environ, "OPENAI_API_KEY": KEY, "no_proxy": "127.0.0.1"}
     ran = subprocess.run(
         [sys.executable, "-"], input=snippet, env=environment, capture_output=True, text=True
@@ -106,7 +106,7 @@ def test_the_python_snippet_sends_exactly_the_body(body):
 @pytest.mark.parametrize("name", ["A-B", "x; touch owned", '"$(touch owned)"', "a'b"])
 def test_a_variable_with_an_odd_name_is_no_command(tmp_path, name):
     """A run directory may be somebody else's: the name of its key must not act."""
-    line = curl_line(arm(api_key_env=name), {}).replace("curl -sS", "printf '%s\\n'", 1)
+    line = curl_line(arm(api_key_env=name), Mode.NATIVE, {}).replace("curl -sS", "printf '%s\\n'", 1)
     ran = subprocess.run(
         ["bash", "-c", line], env={**os.environ, name: KEY}, cwd=tmp_path, capture_output=True, text=True
     )
@@ -138,3 +138,9 @@ def test_a_redacted_run_says_that_it_cannot_be_repeated():
     """Its requests are hashes."""
     with pytest.raises(UserError, match="redacted"):
         render_repeat(summarise(three_arms(redact=True)), "core/cap", "curl")
+
+
+def test_a_raw_request_goes_where_completions_are_made():
+    """The chat route would render the prompt a second time."""
+    assert "http://127.0.0.1:8000/v1/completions \\\n" in curl_line(arm(), Mode.RAW, {"prompt": "x"})
+    assert "'http://127.0.0.1:8000/v1/completions'" in python_snippet(arm(), Mode.RAW, {"prompt": "x"})

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 from draftproof.evals.endpoint import Endpoint
+from draftproof.evals.facts import read_facts
 from draftproof.evals.plan import Arm, RunSection
-from draftproof.evals.server import ServerFacts, ServerKind, Speculating, read_facts
+from draftproof.evals.server import ServerFacts, ServerKind, Speculating
 
 from ..scripted import ScriptedServer, answer, broken_off, error, html, json_reply, text_reply
 
