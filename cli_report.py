@@ -75,7 +75,11 @@ def show(
     place = None
     if sample_id is None:
         sample_id, place = chosen_sample(summary, wanted, next_after)
-    text = render_sample(summary, sample_id) if repeat is None else render_repeat(summary, sample_id, repeat)
+    text = (
+        render_sample(summary, sample_id, width=terminal_width())
+        if repeat is None
+        else render_repeat(summary, sample_id, repeat)
+    )
     if text is None:
         raise UserError(
             f"{run}: no sample has the id {sample_id!r}", tip=f"ids stand in {run / 'samples.jsonl'}"

@@ -49,13 +49,12 @@ class Try:
         """What was generated, as far as the server shows it."""
         return answer_text(self.attempt)
 
-    @property
-    def drawn_defects(self) -> list[str]:
+    def drawn_defects(self, width: int) -> list[str]:
         """Each defect under carets with its rule, the first few of them."""
         if self.answer is None:
             return []
         drawn = self.answer.defects[:DEFECTS_DRAWN]
-        return [draw_defect(_text_of(self.attempt, defect), defect) for defect in drawn]
+        return [draw_defect(_text_of(self.attempt, defect), defect, width=width) for defect in drawn]
 
 
 @dataclass(frozen=True, slots=True)

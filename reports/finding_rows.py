@@ -32,6 +32,7 @@ OPENED = 2000  # findings that open to both outputs; the rest are listed and nam
 TEXT_SHOWN = 20_000  # characters of one output
 PROMPT_SHOWN = 4_000
 BODY_SHOWN = 200_000
+DRAWING_WIDTH = 64  # of a defect under carets: half a page on a screen
 
 # Beside `<`, `>` and `&`, which could end the element, the two line ends that old readers take in a string.
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -135,7 +136,7 @@ def _side(
         "before": _before(text[:at], TEXT_SHOWN // 2 if difference is not None else TEXT_SHOWN),
         "after": None if difference is None else _cut(text[at:], TEXT_SHOWN // 2),
         "calls": [visible_line(line) for line in map(_short, call_lines(one))],
-        "defects": [*one.drawn_defects],
+        "defects": [*one.drawn_defects(DRAWING_WIDTH)],
         "body": None if body is None else bodies.setdefault(body, len(bodies)),
     }
 

@@ -44,7 +44,19 @@ def row_lines(table: Table, width: int) -> list[Text]:
         lines.append(Text("  ".join(visible_line(cell) for cell in row[:heads]), style="bold"))
         named = zip(table.header[heads:], row[heads:], strict=True)
         parts = [f"{name} {visible_line(cell)}" for name, cell in named]
-        lines += [Text(line) for line in _joined(parts, width)]
+        lines += [Text(f"  {line}") for line in joined(parts, width - 2)]
+    return lines
+
+
+def joined(parts: Sequence[str], width: int) -> list[str]:
+    """Parts with dots between them, on lines that break only between parts; later lines are set in."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]} · {part}" if lines else part
+        if lines and cell_len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(f"  {part}" if lines else part)
     return lines
 
 
@@ -61,14 +73,3 @@ def _least(cells: Sequence[str], *, is_numeric: bool) -> int:
 
 def _longest_word(text: str) -> int:
     return max((cell_len(word) for word in text.split()), default=0)
-
-
-def _joined(parts: Sequence[str], width: int) -> list[str]:
-    lines: list[str] = []
-    for part in parts:
-        joined = f"{lines[-1]} · {part}" if lines else f"  {part}"
-        if lines and cell_len(joined) <= width:
-            lines[-1] = joined
-        else:
-            lines.append(f"  {part}")
-    return lines

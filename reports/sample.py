@@ -23,12 +23,19 @@ from .case import (
     sufficed,
     telling_budget,
 )
+from .layout import joined
 from .repeat import curl_line, python_snippet
 from .visible import shortened, visible, visible_line
 
 
-def render_sample(summary: Summary, sample_id: str) -> str | None:
-    """The sample in all arms; None if the run has no sample of that id."""
+def render_sample(summary: Summary, sample_id: str, *, width: int = 100) -> str | None:
+    """The sample in all arms; None if the run has no sample of that id.
+
+    Args:
+        summary: The run, judged.
+        sample_id: Which sample.
+        width: Characters of a line; outputs of a model stand as they are, however long.
+    """
     graded = _graded(summary, sample_id)
     if graded is None:
         return None
@@ -43,8 +50,8 @@ def render_sample(summary: Summary, sample_id: str) -> str | None:
         if finding.transition in (Transition.REGRESSION, Transition.FIX):
             lines += _difference(record, case, finding)
     for arm in record.plan.arms:
-        lines += ["", f"── {arm.name} " + "─" * max(3, 70 - len(arm.name))]
-        lines += _arm(case.tries[arm.name])
+        lines += ["", f"── {arm.name} " + "─" * max(3, min(width, 74) - 4 - len(arm.name))]
+        lines += _arm(case.tries[arm.name], width)
     lines += _first_differences(record, case)
     if not record.plan.run.redact:
         command = show_command(record.directory, sample.id, "--repeat", "curl")
@@ -142,12 +149,12 @@ def _difference(record: Record, case: Case, finding: Finding) -> Iterator[str]:
         yield f"    due: {visible_line('; '.join(due))}"
 
 
-def _arm(tries: Sequence[Try]) -> Iterator[str]:
+def _arm(tries: Sequence[Try], width: int) -> Iterator[str]:
     seen: list[Try] = []
     for one in tries:
         attempt, text = one.attempt, one.text
         yield ""
-        yield _header(one)
+        yield from joined(_header(one), width)
         if attempt.error is not None:
             yield from _indented(
                 f"{attempt.error.type} {attempt.error.status or ''}: {attempt.error.message}"
@@ -164,13 +171,13 @@ def _arm(tries: Sequence[Try]) -> Iterator[str]:
             )
         else:
             yield from (f"    call {visible_line(line)}" for line in call_lines(one))
-        for drawing in one.drawn_defects:
+        for drawing in one.drawn_defects(width - 6):
             first, *rest = drawing.split("\n")
             yield f"    ! {first}"
             yield from (f"      {line}" for line in rest)
 
 
-def _header(one: Try) -> str:
+def _header(one: Try) -> list[str]:
     attempt = one.attempt
     tokens = attempt.completion_tokens
     parts = [
@@ -186,7 +193,7 @@ def _header(one: Try) -> str:
     if attempt.spec is not None and attempt.spec.draft_tokens:
         parts.append(f"drafted {attempt.spec.draft_tokens}, accepted {attempt.spec.accepted_tokens}")
     parts.append(f"{attempt.duration_ms / 1000:.2f} s")
-    return " · ".join(parts)
+    return parts
 
 
 def _first_differences(record: Record, case: Case) -> Iterator[str]:

@@ -27,10 +27,15 @@
     return make("div", "scroll", make("table", "tries", head, body));
   }
 
-  const searched = (row) =>
-    [row.id, row.message, row.code, row.prompt, ...(row.sides || []).flatMap((side) => [side.before, side.after])]
-      .join("\n")
-      .toLowerCase();
+  const texts = new Map(); // what is searched of each row, made once
+
+  function searched(row) {
+    if (!texts.has(row)) {
+      const outputs = (row.sides || []).flatMap((side) => [side.before, side.after]);
+      texts.set(row, [row.id, row.message, row.code, row.prompt, ...outputs].join("\n").toLowerCase());
+    }
+    return texts.get(row);
+  }
 
   function matching() {
     const words = search.value.trim().toLowerCase();

@@ -1,10 +1,12 @@
 """Tables at any width: no header's word and no figure is ever torn, and nothing wraps by accident."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from draftproof.evals.summary import summarise
 from draftproof.reports.diff import render_matrix
+from draftproof.reports.sample import render_sample
 from draftproof.reports.table import Table
 from draftproof.reports.terminal import render_table, render_terminal
 from draftproof.reports.walk import Wanted, findings_table, wanted_findings
@@ -71,6 +73,22 @@ def test_few_rows_of_many_figures_are_turned_and_many_rows_are_written_row_by_ro
     rows = render_table(many, width=40).splitlines()
     assert rows[1] == "row-0  0"
     assert rows[2] == "  figure-1 1 · figure-2 2 · figure-3 3"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["syntax", "expression", "cap"])
+def test_carets_stand_under_what_they_mark_however_narrow_the_terminal(width, name):
+    """A line that the terminal wraps would carry its carets elsewhere."""
+    text = render_sample(summarise(three_arms()), f"core/{name}", width=width)
+    drawn = [line for line in text.splitlines() if re.match(r"\s+(\d+)? *\|", line) or " · " in line]
+    assert max(map(len, drawn)) <= width
+    carets = [(above, line) for above, line in pairwise(text.splitlines()) if "^" in line]
+    assert len(carets) == {"syntax": 2, "expression": 1, "cap": 0}[name]
+    for above, line in carets:
+        marked = above[line.index("^") : line.rindex("^") + 1]
+        # A place that is too long is marked as far as it is shown.
+        whole = ("5", "get_weather(location='Boston')", "\"get_weather(location='Boston')\"")
+        assert any(place.startswith(marked) for place in whole), marked
 
 
 def test_wide_letters_are_counted_by_the_cells_they_take():
