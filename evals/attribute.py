@@ -17,6 +17,7 @@ from .answer import Ending
 from .finding import Cause, Finding, Transition
 from .grade import Blame, Fault, Grade, Verdict
 from .ladder import GradedSample, Ladder
+from .parting import first_difference, generated_text
 from .premature import stopped_early
 from .ways import locate
 
@@ -185,6 +186,7 @@ def _finding(graded: GradedSample, baseline: str, candidate: str) -> Finding:
         is_candidate_failure=judgement.candidate.is_endpoint_failure,
         evidence=_evidence(left, right, judgement)
         | _locus(graded, candidate, judgement)
+        | _parting(graded, candidate, judgement)
         | _bfcl_evidence(graded.sample.expected, judgement),
     )
 
@@ -232,6 +234,21 @@ def _locus(graded: GradedSample, candidate: str, judgement: Judgement) -> dict[s
     found: dict[str, JsonValue] = {"locus": locus.value}
     if code is not None:
         found["server_parse"] = code.value
+    return found
+
+
+def _parting(graded: GradedSample, candidate: str, judgement: Judgement) -> dict[str, JsonValue]:
+    """Of a discordant pair: the first character that differs, and how near a tie the baseline found it."""
+    left, right = judgement.baseline.answer, judgement.candidate.answer
+    if judgement.transition not in (Transition.REGRESSION, Transition.FIX) or left is None or right is None:
+        return {}
+    found: dict[str, JsonValue] = {}
+    texts = generated_text(left), generated_text(right)
+    if texts[0] is not None and texts[1] is not None and texts[0] != texts[1]:
+        found["parts_at"] = first_difference(texts[0], texts[1])
+    for divergence in graded.divergences.get(candidate, ()):
+        if divergence.budget == judgement.judged_budget:
+            found["divergence"] = divergence.to_evidence()
     return found
 
 

@@ -198,18 +198,23 @@ class Endpoint:
     async def _rendered(self, body: Body) -> Body:
         """The text completion that asks what `body` asks, its prompt rendered by the server."""
         page = render_page(self.kind, body, self.arm.name)
-        return completion_body(body, read_rendered(await self._post(page)))
+        return completion_body(body, read_rendered(await self.post_page(page)))
 
     async def _raw_text(self, completion: Completion) -> str | None:
         """The text of the generation before the server's parser read it; None where the server hides it."""
         if completion.token_ids is None or self.kind is not ServerKind.VLLM:
             return None
         try:
-            return read_decoded(await self._post(decode_page(self.arm.model, completion.token_ids)))
+            return read_decoded(await self.post_page(decode_page(self.arm.model, completion.token_ids)))
         except SendError:
             return None  # an extra: the answer itself stands
 
-    async def _post(self, page: Page) -> str:
+    async def post_page(self, page: Page) -> str:
+        """Send a POST to a page beside the OpenAI routes; return what came back.
+
+        Raises:
+            SendError: Nothing came, or an error.
+        """
         async with as_send_errors(self._settings.timeout):
             url = server_root(self.arm.base_url) + page.path
             return await self._client.post(url, cast_to=str, body=page.body)

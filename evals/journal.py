@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from ..errors import UserError
 from .attempt import Attempt
 from .counters import Snapshot
+from .divergence import Divergence
 
 # The format of run.json and of everything beside it.
 # 1: the first. A redacted run (`plan.run.redact`) has hashes for texts and a `reading` in each answered
@@ -61,7 +62,7 @@ class RunLock:
 
 
 class Journal:
-    """Appends to `attempts/ARM.jsonl` and `counters/ARM.jsonl`; a context manager, used under a RunLock."""
+    """Appends to the files of a run that grow while it asks; a context manager, used under a RunLock."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -87,6 +88,10 @@ class Journal:
     def append_snapshot(self, arm: str, snapshot: Snapshot) -> None:
         """Write one snapshot of a server's totals; raises as `append`."""
         self._append(counters_path(self._directory, arm), snapshot.to_line())
+
+    def append_divergence(self, divergence: Divergence) -> None:
+        """Write where one pair parted; raises as `append`."""
+        self._append(divergences_path(self._directory), divergence.to_line())
 
     def _append(self, path: Path, line: str) -> None:
         try:
@@ -116,6 +121,11 @@ def attempts_path(directory: Path, arm: str) -> Path:
 def counters_path(directory: Path, arm: str) -> Path:
     """Where the snapshots of an arm's server stand."""
     return directory / "counters" / f"{arm}.jsonl"
+
+
+def divergences_path(directory: Path) -> Path:
+    """Where it stands how each discordant pair parted."""
+    return directory / "divergences.jsonl"
 
 
 def write_json(path: Path, value: JsonValue) -> None:

@@ -9,6 +9,7 @@ from ..parsers.result import Call
 from ..tasks.sample import Expected, Sample
 from .answer import Answer, read_answer, settle_endings
 from .attempt import Attempt, Stage
+from .divergence import Divergence
 from .grade import Grade, Verdict, grade_answer, grade_failed
 from .record import Record
 
@@ -29,6 +30,7 @@ class GradedSample:
         control: The baseline asked again, graded.
         confirms: Per (arm, budget) the grades of the `confirm` attempts, by their number.
         is_context_limited: True when a larger budget was due and no server had room for one.
+        divergences: What is known of where each candidate left the baseline, by candidate.
         beside: Answers of each arm to the same question asked in other ways: compared, never judged.
     """
 
@@ -38,6 +40,9 @@ class GradedSample:
     confirms: Mapping[tuple[str, int], Mapping[int, Grade]]
     is_context_limited: bool
     beside: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict[str, tuple[Answer, ...]])
+    divergences: Mapping[str, tuple[Divergence, ...]] = field(
+        default_factory=dict[str, tuple[Divergence, ...]]
+    )
 
 
 def grade_run(record: Record) -> Iterator[GradedSample]:
@@ -132,6 +137,7 @@ def _grade_sample(record: Record, sample: Sample, dialect: Dialect) -> GradedSam
         confirms,
         is_limited,
         {arm.name: _answers_beside(record, sample, arm.name, dialect) for arm in record.plan.arms},
+        {arm.name: record.divergences.get((sample.id, arm.name), ()) for arm in record.plan.candidates},
     )
 
 

@@ -90,6 +90,7 @@ def only_one_breaks(comparison: Comparison) -> dict[tuple[str, str], tuple[int, 
 
 def _joined(left: Operand, right: Operand) -> Iterator[GradedSample]:
     """Samples with the two arms alone, under their labels."""
+    is_own_baseline = left.summary is right.summary and left.arm == left.summary.record.plan.baseline.name
     others: Mapping[str, GradedSample] = {one.sample.id: one for one in right.summary.graded}
     for one in left.summary.graded:
         other = others[one.sample.id]
@@ -105,6 +106,12 @@ def _joined(left: Operand, right: Operand) -> Iterator[GradedSample]:
             control=one.control if left.arm == left.summary.record.plan.baseline.name else {},
             confirms=confirms,
             is_context_limited=one.is_context_limited or other.is_context_limited,
+            beside={
+                left.label: one.beside.get(left.arm, ()),
+                right.label: other.beside.get(right.arm, ()),
+            },
+            # Margins are the baseline's own: between two candidates nobody measured one.
+            divergences={right.label: one.divergences.get(right.arm, ())} if is_own_baseline else {},
         )
 
 

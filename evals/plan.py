@@ -51,6 +51,7 @@ class RunSection(Section):
     retry_seconds: float = Field(default=60, ge=0, allow_inf_nan=False)
     control: bool = True
     confirm: int = Field(default=2, ge=0, le=20)
+    margins: bool = True  # ask the baseline's server how near a tie each difference was, where it can tell
     limit: int | None = Field(default=None, ge=1)
     categories: tuple[str, ...] = Field(default=(), strict=False)
     sample_ids: tuple[str, ...] = Field(default=(), strict=False)  # ids, or files of them

@@ -19,7 +19,8 @@ from ..tasks.suite import Suite
 from ..tasks.suite_file import read_suite_file
 from .attempt import Attempt, Key, Stage, read_attempt
 from .counters import Counters, counted, read_snapshots
-from .journal import FORMAT, attempts_path, counters_path, write_json, write_json_lines
+from .divergence import Divergence, read_divergences
+from .journal import FORMAT, attempts_path, counters_path, divergences_path, write_json, write_json_lines
 from .plan import Plan
 from .server import ServerFacts
 
@@ -41,7 +42,8 @@ class Record:
     `attempts` holds one line per key: the success where there is one, else the last failure. `damaged` names
     journal lines that could not be read (`attempts/ngram.jsonl:17`); `notes` is what the suite said when
     it was loaded (what it leaves out, what it could not check). `counters` are the totals that the servers
-    counted over the run, for the arms whose servers show them.
+    counted over the run, for the arms whose servers show them; `divergences`, by (sample, candidate), say
+    how clear the baseline's choice was where a candidate left it.
     """
 
     directory: Path
@@ -53,6 +55,9 @@ class Record:
     damaged: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     counters: Mapping[str, Counters] = field(default_factory=dict[str, Counters])
+    divergences: Mapping[tuple[str, str], tuple[Divergence, ...]] = field(
+        default_factory=dict[tuple[str, str], tuple[Divergence, ...]]
+    )
 
     def attempt(
         self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1
@@ -222,6 +227,7 @@ def read_run(directory: Path) -> Record:
         damaged=tuple(damaged),
         notes=run_file.notes,
         counters=_read_counters(directory, run_file.plan),
+        divergences=read_divergences(divergences_path(directory)),
     )
 
 

@@ -10,11 +10,15 @@ from typing import Protocol
 
 from ..parsers.dialects import DIALECTS
 from .attempt import Ask, Attempt, EndpointError, Key
+from .attribute import attribute
 from .counters import Counters, Snapshot, read_counters
 from .endpoint import Endpoint
 from .facts import read_facts, read_metrics
 from .journal import Journal
+from .ladder import grade_run
 from .managed import ManagedServers
+from .margins import measure_margin
+from .parting import Parting, partings
 from .prompt import request_body
 from .record import Record, keep_attempt, read_run, save_facts
 from .redaction import Redaction
@@ -60,7 +64,7 @@ async def ask_all(
         record = read_run(directory)
         if record.plan.run.redact != (redaction is not None):
             raise AssertionError("a redacted run is asked with its redaction, and no other is")
-        if not due(record):
+        if not due(record) and not _margins_due(record):
             tell(f"{directory} is complete: nothing to ask")
             return record
         arms = [arm for arm in record.plan.arms if not only_arms or arm.name in only_arms]
@@ -72,10 +76,26 @@ async def ask_all(
                 if not record.plan.is_managed:
                     await asyncio.gather(*(asking.meet(lane) for lane in lanes))
                 await asking.ask_rounds(lanes, servers)
+                await asking.measure_margins(lanes, servers)
                 return asking.record
         finally:
             for endpoint in endpoints.values():
                 await endpoint.close()
+
+
+def _margins_due(record: Record) -> list[Parting]:
+    """Discordant pairs whose margin nobody asked for; sampled answers have none, and hashes no tokens."""
+    plan = record.plan
+    if not plan.run.margins or plan.run.temperature > 0 or plan.run.redact:
+        return []
+    graded = list(grade_run(record))
+    return [
+        parting
+        for candidate in plan.candidates
+        for parting in partings(
+            graded, attribute(graded, baseline=plan.baseline.name, candidate=candidate.name)
+        )
+    ]
 
 
 class _Asking:
@@ -118,6 +138,21 @@ class _Asking:
                     for lane, share in shares:
                         group.create_task(self._run(lane, share))
             self.record = replace(self.record, attempts=dict(self._attempts))
+
+    async def measure_margins(self, lanes: Sequence["_Lane"], servers: ManagedServers) -> None:
+        """Ask the baseline how clear its choice was where a candidate left it."""
+        name = self.record.plan.baseline.name
+        lane = next((one for one in lanes if one.name == name and not one.is_given_up), None)
+        if lane is None:
+            return
+        due = _margins_due(self.record)
+        if due and not self._stopping.is_set and await servers.start(lane.endpoint):
+            await self.meet(lane)
+        for parting in due:
+            if self._stopping.is_set:
+                return
+            self._journal.append_divergence(await measure_margin(lane.endpoint, parting))
+        self.record = read_run(self.record.directory) if due else self.record
 
     async def _run(self, lane: "_Lane", share: Sequence[Ask]) -> None:
         if not share:

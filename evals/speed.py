@@ -2,7 +2,7 @@
 
 Only of arms that are asked one at a time: arms side by side on one machine slow each other. The first answer
 of an arm warms its server up and is left out. Without drafts every forward pass makes one token; with drafts
-a pass makes one token and those that it accepted, so passes = tokens - accepted.
+it makes one token and those that it accepted, so passes = tokens - accepted.
 """
 
 import statistics

@@ -11,11 +11,13 @@ from pydantic import JsonValue
 
 from ..evals.answer import Answer
 from ..evals.attempt import Attempt, Stage
+from ..evals.divergence import DivergenceLabel
 from ..evals.finding import Cause, Finding, Transition
 from ..evals.grade import Grade
 from ..evals.ladder import GradedSample, read_answers
 from ..evals.plan import Mode
 from ..evals.summary import Summary
+from ..evals.ways import Locus
 from ..parsers.codes import DefectCode
 from ..parsers.result import Defect, Json
 from ..tasks.sample import Sample
@@ -162,23 +164,32 @@ def sufficed(case: Case, finding: Finding) -> str | None:
 
 
 def divergence(finding: Finding) -> str | None:
-    """How close the choice was at the first difference, where log-probabilities were asked for."""
+    """How near a tie the baseline found the first difference, where its log-probabilities were asked for."""
     found = finding.evidence.get("divergence")
-    match found:
-        case Mapping():
-            return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in found.items())
-        case None:
-            return None
+    if not isinstance(found, dict):
+        return None
+    margin, place = found.get("margin_nats"), found.get("token_index")
+    at = "" if place is None else f", at token {place}"
+    match found.get("label"):
+        case DivergenceLabel.NEAR_TIE:
+            said = "a near tie, which rounding can turn over"
+        case DivergenceLabel.WIDE:
+            said = "wide: the baseline had a clear choice"
         case _:
-            return _plain(found)
+            reason = found.get("reason")
+            return "how near a tie is not known" + (f": {_plain(reason)}" if reason is not None else "") + at
+    if not isinstance(margin, int | float):
+        return said + at
+    bound = "at least " if found.get("is_lower_bound") else ""
+    return f"{said} ({bound}{margin:.2f} nats{at})"
 
 
-def first_difference(one: str, two: str) -> int:
-    """Position of the first character at which two texts differ (the shorter's length if it is a prefix)."""
-    for position, (left, right) in enumerate(zip(one, two, strict=False)):
-        if left != right:
-            return position
-    return min(len(one), len(two))
+def locus(finding: Finding) -> str | None:
+    """Where a wrong answer went wrong, where two readings of it tell: the model, the server or the stream."""
+    found, code = finding.evidence.get("locus"), finding.evidence.get("server_parse")
+    if not isinstance(found, str) or found == Locus.UNKNOWN:
+        return None
+    return f"the {found}" + (f" ({code})" if isinstance(code, str) else "")
 
 
 def answer_text(attempt: Attempt) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from ..evals.finding import Finding, Transition
+from ..evals.parting import first_difference
 from ..evals.plan import Arm, Mode
 from ..evals.summary import Summary
 from .case import (
@@ -15,7 +16,7 @@ from .case import (
     differing,
     divergence,
     due_lines,
-    first_difference,
+    locus,
     message_text,
     read_case,
     show_command,
@@ -104,6 +105,7 @@ def _opened(summary: Summary, case: Case, finding: Finding, bodies: dict[str, in
         "advice": None if entry is None else entry.advice,
         "sufficed": sufficed(case, finding) if finding.cause is not None else None,
         "divergence": divergence(finding),
+        "locus": locus(finding),
         "paths": [visible_line(path) for path in differing(finding)],
         "prompt": _cut(message_text(sample.messages[-1].get("content")), PROMPT_SHOWN),
         "turns": len(sample.messages),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from ..errors import UserError
 from ..evals.finding import Finding, Transition
 from ..evals.ladder import GradedSample
+from ..evals.parting import first_difference
 from ..evals.record import Record
 from ..evals.summary import Summary
 from ..tasks.sample import Sample
@@ -16,7 +17,7 @@ from .case import (
     differing,
     divergence,
     due_lines,
-    first_difference,
+    locus,
     message_text,
     read_case,
     show_command,
@@ -125,14 +126,14 @@ def _finding(case: Case, finding: Finding) -> Iterator[str]:
         yield f"    {visible_line(message)}"
     if finding.evidence.get("also_cut"):
         yield "    stood in the text before the place of the cut"
-    if paths := differing(finding):
-        yield f"    differs at {', '.join(map(visible_line, paths))}"
-    if finding.cause is not None and (enough := sufficed(case, finding)) is not None:
-        yield f"    {enough}"
-    if (near := divergence(finding)) is not None:
-        yield f"    first difference: {near}"
-    if finding.code is not None:
-        yield f"    what it means: draftproof explain {finding.code}"
+    facts = (
+        ("differs at", ", ".join(map(visible_line, differing(finding)))),
+        ("would have sufficed", None if finding.cause is None else sufficed(case, finding)),
+        ("first difference", divergence(finding)),
+        ("went wrong in", locus(finding)),
+        ("what it means", None if finding.code is None else f"draftproof explain {finding.code}"),
+    )
+    yield from (f"    {name}: {fact}" for name, fact in facts if fact)
 
 
 def _difference(record: Record, case: Case, finding: Finding) -> Iterator[str]:

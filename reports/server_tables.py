@@ -39,15 +39,37 @@ def speed_tables(speeds: Sequence[ArmSpeed]) -> list[Table]:
     """Speed per arm and by what the answers are made of; none where arms were asked side by side."""
     if not speeds:
         return []
+    return [_speed(speeds), _passes(speeds), _by_kind(speeds)]
+
+
+def _speed(speeds: Sequence[ArmSpeed]) -> Table:
     rows = tuple(
         (
             one.name,
             str(one.n),
-            _number(one.tokens_per_second),
+            _number(one.tokens_per_second, 1),
             MISSING if one.speedup is None else f"{one.speedup:.2f}x",
             _number(one.latency_ms),
             _number(one.ttft_ms),
+            MISSING if one.source is None else one.source.value,
+        )
+        for one in speeds
+    )
+    header = ("arm", "n", "tok/s", "speed-up", "ms", "first ms", "whose clock")
+    return Table(
+        "Speed, medians over first answers (each arm's first one left out)",
+        header,
+        rows,
+        frozenset((1, 2, 3, 4, 5)),
+    )
+
+
+def _passes(speeds: Sequence[ArmSpeed]) -> Table:
+    rows = tuple(
+        (
+            one.name,
             _percent(one.acceptance),
+            " ".join(f"{share:.0%}" for share in one.accepted_per_position) or MISSING,
             _number(one.tokens_per_pass, 2),
             _number(one.ms_per_pass, 1),
             _percent(one.prefix_hit_rate),
@@ -55,28 +77,8 @@ def speed_tables(speeds: Sequence[ArmSpeed]) -> list[Table]:
         )
         for one in speeds
     )
-    header = (
-        "arm",
-        "n",
-        "tok/s",
-        "speed-up",
-        "ms",
-        "first ms",
-        "accepted",
-        "tok/pass",
-        "ms/pass",
-        "cache hits",
-        "KV tokens",
-    )
-    sources = ", ".join(f"{one.name} by {one.source.value}" for one in speeds if one.source is not None)
-    first = Table(
-        "Speed, medians over first answers (each arm's first one left out)",
-        header,
-        rows,
-        frozenset(range(1, len(header))),
-        f"clock: {sources}" + _best_draft(speeds),
-    )
-    return [first, _by_kind(speeds)]
+    header = ("arm", "accepted", "by position", "tok/pass", "ms/pass", "cache hits", "KV tokens")
+    return Table("Forward passes and caches", header, rows, frozenset((1, 3, 4, 5, 6)), _best_draft(speeds))
 
 
 def _by_kind(speeds: Sequence[ArmSpeed]) -> Table:
@@ -97,13 +99,13 @@ def _by_kind(speeds: Sequence[ArmSpeed]) -> Table:
     )
 
 
-def _best_draft(speeds: Sequence[ArmSpeed]) -> str:
+def _best_draft(speeds: Sequence[ArmSpeed]) -> str | None:
     cost = fit_pass_cost(speeds)
     longest = max((one.accepted_per_position for one in speeds), key=len, default=())
     if cost is None or not longest:
-        return ""
+        return None
     return (
-        f"; a pass takes {cost.fixed_ms:.1f} ms + {cost.row_ms:.1f} ms a row ({cost.arms} arms): best draft "
+        f"a pass takes {cost.fixed_ms:.1f} ms + {cost.row_ms:.1f} ms a row ({cost.arms} arms): best draft "
         f"length {cost.best_draft(longest)} of {len(longest)} seen"
     )
 

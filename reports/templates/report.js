@@ -159,6 +159,7 @@
       fact("would have sufficed", row.sufficed),
       fact("differs at", row.paths.join(", ")),
       fact("first difference", row.divergence),
+      fact("went wrong in", row.locus),
       fact("reproduced", row.again === null ? "" : row.again.replace("/", " of ")),
       fact("known", row.known ? "the accepted run had it too" : ""),
       fact("judged at", `${row.judged} tokens`),

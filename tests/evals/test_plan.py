@@ -43,6 +43,7 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "seed": 1,
         "stream": False,
         "compare_raw": False,
+        "margins": True,
         "concurrency": 8,
         "in_turn": False,
         "timeout": 600,

@@ -164,8 +164,8 @@ def without_words(directory):
     summary, findings = judged(directory)
     rows = [json.loads(line) for line in findings.splitlines()]
     for row in rows:
-        row["evidence"].pop("message", None)
-        row["evidence"].pop("paths", None)
+        for words in ("message", "paths", "parts_at", "divergence"):
+            row["evidence"].pop(words, None)
     return {**summary.to_json(), "arms": None}, rows
 
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import ErrorType, Stage
+from draftproof.evals.parting import first_difference
 from draftproof.evals.summary import summarise
 from draftproof.reports.machine import render_json
 from draftproof.reports.markdown import render_markdown
-from draftproof.reports.sample import first_difference, render_sample
+from draftproof.reports.sample import render_sample
 from draftproof.reports.terminal import render_terminal
 from draftproof.reports.visible import visible, visible_line
 
