@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .cli_github import tell_github
+from .cli_plan import refuse_hopeless
 from .cli_report import judged, leave, print_report, tell, write_report
 from .cli_tasks import Categories, SampleIds, split_ids
 from .errors import UserError
@@ -61,6 +62,10 @@ def run(
     redact: Annotated[
         bool | None, typer.Option("--redact", help="Write hashes instead of prompts, values and answers.")
     ] = None,
+    until_decided: Annotated[
+        bool | None,
+        typer.Option("--until-decided", help="Ask a candidate no more once it is surely a regression."),
+    ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Ask only this arm; repeat.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
@@ -83,12 +88,15 @@ def run(
             ("sample_ids", split_ids(sample_ids)),
             ("shots", shots),
             ("redact", redact),
+            ("until_decided", until_decided),
             ("system_prompt", None if system_prompt is None else _system_prompt(system_prompt)),
         )
         if value is not None
     }
     plan = _plan(config, baseline, candidate or [], model, api_key_env, flags, out)
     directory = out or _new_directory(config)
+    if arm and plan.run.until_decided:
+        raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
     _ask(plan, directory, arm or [], quiet=quiet)
     summary = judged(directory, must_write=True)
     if not quiet:
@@ -103,6 +111,10 @@ def gate(
     out: Annotated[Path | None, typer.Option(help="Run directory for a plan.")] = None,
     margin: Annotated[float | None, typer.Option(help="How much worse is still no worse.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Significance level.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Another arm to compare all others with.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Ask even where hardly anything can come out.")
+    ] = False,
     markdown: Annotated[Path | None, typer.Option(help="Also write a Markdown report.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML.")] = None,
     against: Annotated[
@@ -124,8 +136,14 @@ def gate(
         if accepted is not None:
             refuse_unlike(accepted, plan)
         directory = out or _new_directory(run_or_config)
+        if not force:
+            refuse_hopeless(plan)
         _ask(plan, directory, [], quiet=quiet)
-    summary = judged(directory, margin=margin, alpha=alpha)
+    if baseline is not None and accepted is not None:
+        raise UserError(
+            "--against knows what the run's own baseline showed; expected no --baseline beside it"
+        )
+    summary = judged(directory, margin=margin, alpha=alpha, baseline=baseline)
     if accepted is not None:
         summary = judge_against(summary, accepted)
     if not quiet:

@@ -90,9 +90,14 @@ def show(
 
 
 def judged(
-    directory: Path, *, margin: float | None = None, alpha: float | None = None, must_write: bool = False
+    directory: Path,
+    *,
+    margin: float | None = None,
+    alpha: float | None = None,
+    baseline: str | None = None,
+    must_write: bool = False,
 ) -> "Summary":
-    """Judge a run and write its derived files; another margin or alpha is for this time only.
+    """Judge a run and write its derived files; another margin, alpha or baseline is for this time only.
 
     A directory that cannot be written (somebody else's, an archive) is judged all the same.
     """
@@ -100,7 +105,7 @@ def judged(
     from .evals.summary import summarise, write_derived
 
     record = read_run(directory)
-    if margin is None and alpha is None:
+    if margin is None and alpha is None and baseline is None:
         summary = summarise(record)
         try:
             write_derived(directory, summary)
@@ -112,7 +117,8 @@ def judged(
     from .evals.plan import build_gate
 
     given = {key: value for key, value in (("margin", margin), ("alpha", alpha)) if value is not None}
-    return summarise(record, gate=build_gate({**record.plan.gate.model_dump(), **given}))
+    gate = build_gate({**record.plan.gate.model_dump(), **given})
+    return summarise(record, gate=gate, baseline=baseline)
 
 
 def print_report(summary: "Summary") -> None:

@@ -88,7 +88,7 @@ def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> A
         passed=verdicts[Verdict.PASS],
         wrong=verdicts[Verdict.FAIL],
         void=verdicts[Verdict.VOID],
-        tokens_per_second=_speed(answered) if record.plan.is_in_turn else None,
+        tokens_per_second=median_speed(answered) if record.plan.is_in_turn else None,
         draft_tokens=draft_tokens,
         accepted_tokens=accepted_tokens,
         speculating=Speculating.ON if has_drafted else _speculating(record, arm),
@@ -121,7 +121,8 @@ def _endings(grades: Iterable[Grade | None]) -> Iterable[str]:
     return (g.answer.ending.value for g in grades if g is not None and g.answer is not None)
 
 
-def _speed(answered: Sequence[Attempt]) -> float | None:
+def median_speed(answered: Sequence[Attempt]) -> float | None:
+    """Tokens per second of the median request, by the client's clock; None where nothing was counted."""
     rates = [
         tokens / attempt.duration_ms * 1000
         for attempt in answered

@@ -1,14 +1,16 @@
 """The decision on one candidate, with its reasons: void, regression, pass, or inconclusive, in that order."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .alarms import alarm_tests, alarms
 from .arm_summary import ArmSummary
 from .comparison import Comparison
-from .plan import GateSection
+from .early import EarlyLook
+from .plan import PRESET_SAMPLES, GateSection
 from .server import Speculating
-from .statistics import failure_rates_differ, mcnemar_midp, samples_to_decide, tango_interval, upper_bound
+from .statistics import mcnemar_midp, samples_to_decide, tango_interval, upper_bound
 
 
 class Decision(StrEnum):
@@ -50,6 +52,10 @@ def decide(
     is_complete: bool,
     dialect: str,
     is_unlabelled: bool,
+    others: Sequence[float] = (),
+    early: EarlyLook | None = None,
+    is_baseline_chosen: bool = False,
+    is_former_baseline: bool = False,
 ) -> Ruling:
     """Decide on one candidate.
 
@@ -61,10 +67,12 @@ def decide(
         is_complete: False when some ask has no answer yet.
         dialect: Named when hardly anything was right: a wrong dialect looks exactly like that.
         is_unlabelled: True when no compared sample has a label.
+        others: The p-values of the other candidates' tests (`alarm_p_values`), which share alpha.
+        early: What a run that stops early saw of this candidate; None for a run of fixed size.
+        is_baseline_chosen: True when somebody asked for this arm as the baseline: it may speculate.
+        is_former_baseline: True when the candidate is the plan's own baseline: it need not speculate.
     """
-    cap_counts = gate.cap == "fail"
-    worse = comparison.regressions.without_cap(cap_counts=cap_counts)
-    better = comparison.fixes.without_cap(cap_counts=cap_counts)
+    worse, better = comparison.counted(gate)
     pairs = comparison.informative
     net_rate = (worse - better) / pairs if pairs else None
     interval = tango_interval(worse, better, pairs, confidence=1 - 2 * gate.alpha)
@@ -79,29 +87,58 @@ def decide(
             if is_complete
             else ["the run is incomplete: some requests were not made yet; run it again to go on"]
         ),
+        *([] if is_baseline_chosen else _speculating_baseline(baseline)),
+        *([] if is_former_baseline else _not_speculating(candidate, gate)),
         *_void_reasons(comparison, baseline, candidate, gate, dialect),
     ]
     if voids or net_rate is None or interval is None or midp is None:
         return rule(Decision.VOID, voids or ["no pair could be compared in which one arm was right"])
-    is_self_repeating = is_unlabelled and comparison.control is not None and not comparison.control.churn
-    if alarms := _alarms(
-        comparison, baseline, candidate, gate, net_rate, midp, is_unlabelled=is_self_repeating
-    ):
-        return rule(Decision.REGRESSION, alarms)
+    if early is not None and early.is_called:
+        return rule(Decision.REGRESSION, [early.sentence(gate.margin)])
+    small = _too_small_for_preset(comparison, gate)
+    if early is not None and early.is_cut_short:
+        # A test of fixed size on a run whose size depends on what was seen is no test.
+        return rule(Decision.INCONCLUSIVE, [early.sentence(gate.margin), *small])
+    is_self_repeating = _is_self_repeating(comparison, is_unlabelled=is_unlabelled)
+    alpha = alarm_alpha(gate, is_sequential=early is not None)
+    tests = alarm_tests(
+        comparison, baseline, candidate, gate, alpha=alpha, is_self_repeating=is_self_repeating
+    )
+    if called := alarms(tests, others, alpha):
+        return rule(Decision.REGRESSION, [*called, *small])
     if is_self_repeating:
         changed = (
             f"changed: {worse} of {pairs} answers differ from the baseline's; nobody labelled these samples "
             "and the baseline repeats itself exactly, so better or worse cannot be told"
         )
         return rule(Decision.INCONCLUSIVE, [changed])
-    blocks = _blocks(comparison, gate, worse, better)
-    if not blocks:
-        upper = _upper_with_failures(comparison, gate, worse, better)
-        return rule(
-            Decision.PASS,
-            [f"no worse than the margin: the net rate is at most {upper:+.1%} (margin {gate.margin:.1%})"],
-        )
-    return rule(Decision.INCONCLUSIVE, blocks)
+    if blocks := _blocks(comparison, gate, worse, better):
+        return rule(Decision.INCONCLUSIVE, [*blocks, *small])
+    upper = _upper_with_failures(comparison, gate, worse, better)
+    passed = f"no worse than the margin: the net rate is at most {upper:+.1%} (margin {gate.margin:.1%})"
+    return rule(Decision.PASS, [passed, *small])
+
+
+def alarm_alpha(gate: GateSection, *, is_sequential: bool) -> float:
+    """The level of the alarms at the end of a run: half of alpha where the other half went on early looks."""
+    return gate.alpha / 2 if is_sequential else gate.alpha
+
+
+def alarm_p_values(
+    comparison: Comparison,
+    baseline: ArmSummary,
+    candidate: ArmSummary,
+    gate: GateSection,
+    *,
+    alpha: float,
+    is_unlabelled: bool,
+) -> tuple[float, ...]:
+    """The p-values that this candidate brings into the family of tests which share alpha."""
+    is_self_repeating = _is_self_repeating(comparison, is_unlabelled=is_unlabelled)
+    tests = alarm_tests(
+        comparison, baseline, candidate, gate, alpha=alpha, is_self_repeating=is_self_repeating
+    )
+    return tuple(test.p for test in tests)
 
 
 def overall(decisions: Iterable[Decision]) -> Decision:
@@ -119,10 +156,6 @@ def _void_reasons(
     reasons: list[str] = []
     if baseline.model != candidate.model:
         reasons.append(f"the arms name different models: {baseline.model!r} and {candidate.model!r}")
-    if baseline.drafted or baseline.speculating is Speculating.ON:
-        reasons.append(f"{baseline.name} speculates: it is no baseline")
-    if (silence := _not_speculating(candidate, gate)) is not None:
-        reasons.append(silence)
     reasons += [
         f"{arm.name}: {arm.void} of {arm.attempts} samples are void ({arm.void / arm.attempts:.0%}, "
         f"[gate] max_failed {gate.max_failed:.0%})"
@@ -141,52 +174,41 @@ def _void_reasons(
     return reasons
 
 
-def _not_speculating(candidate: ArmSummary, gate: GateSection) -> str | None:
-    if gate.require_speculation is False:
-        return None
+def _is_self_repeating(comparison: Comparison, *, is_unlabelled: bool) -> bool:
+    """True for unlabelled traffic on a baseline that repeats itself: fixes cannot occur there."""
+    return is_unlabelled and comparison.control is not None and not comparison.control.churn
+
+
+def _speculating_baseline(baseline: ArmSummary) -> list[str]:
+    if baseline.drafted or baseline.speculating is Speculating.ON:
+        return [f"{baseline.name} speculates: it is no baseline"]
+    return []
+
+
+def _not_speculating(candidate: ArmSummary, gate: GateSection) -> list[str]:
+    if gate.require_speculation is False or candidate.drafted:
+        return []
     if candidate.drafted == 0:
-        return f"{candidate.name} drafted nothing: this compares a server without speculation"
-    if candidate.drafted is None and candidate.speculating is Speculating.OFF:
-        return f"{candidate.name} does not speculate: its server, or the plan, says that speculation is off"
-    if candidate.drafted is None and candidate.speculating is Speculating.UNKNOWN:
-        if gate.require_speculation is True:
-            return (
+        return [f"{candidate.name} drafted nothing: this compares a server without speculation"]
+    match candidate.speculating:
+        case Speculating.OFF:
+            return [
+                f"{candidate.name} does not speculate: its server, or the plan, says that speculation is off"
+            ]
+        case Speculating.UNKNOWN if gate.require_speculation is True:
+            return [
                 f"{candidate.name}: whether it speculates cannot be seen ([gate] require_speculation = true)"
-            )
-        return None
-    return None
+            ]
+        case _:
+            return []
 
 
-def _alarms(
-    comparison: Comparison,
-    baseline: ArmSummary,
-    candidate: ArmSummary,
-    gate: GateSection,
-    net_rate: float,
-    midp: float,
-    *,
-    is_unlabelled: bool,
-) -> list[str]:
-    """Reasons for `regression`. Syntax and endpoint failures know no margin: a corrupted call is no taste."""
-    alarms: list[str] = []
-    if not is_unlabelled and midp < gate.alpha and net_rate > gate.margin:
-        alarms.append(
-            f"significantly worse: net rate {net_rate:+.1%} over the margin {gate.margin:.1%} "
-            f"(mid-p McNemar {midp:.2g} < alpha {gate.alpha:g})"
-        )
-    broken, mended = comparison.regressions.syntax, comparison.fixes.syntax
-    if (p := mcnemar_midp(broken, mended)) < gate.alpha:
-        alarms.append(
-            f"significantly more calls of broken syntax: {broken} new, {mended} gone (mid-p McNemar {p:.2g} "
-            f"< alpha {gate.alpha:g})"
-        )
-    p = failure_rates_differ(baseline.failed, baseline.attempts, candidate.failed, candidate.attempts)
-    if p is not None and p < gate.alpha:
-        alarms.append(
-            f"the endpoint of {candidate.name} fails significantly more often: {candidate.failed} of "
-            f"{candidate.attempts} against {baseline.failed} of {baseline.attempts} (p {p:.2g})"
-        )
-    return alarms
+def _too_small_for_preset(comparison: Comparison, gate: GateSection) -> list[str]:
+    least = PRESET_SAMPLES[gate.preset] if gate.preset is not None else 0
+    if comparison.compared >= least:
+        return []
+    compared = f"{comparison.compared:,} were compared"
+    return [f'preset "{gate.preset}" is meant for {least:,} samples or more; {compared}']
 
 
 def _blocks(comparison: Comparison, gate: GateSection, worse: int, better: int) -> list[str]:
@@ -207,6 +229,11 @@ def _blocks(comparison: Comparison, gate: GateSection, worse: int, better: int) 
         blocks.append(
             f"{comparison.reproduced_syntax} new outputs of broken syntax ([gate] max_malformed "
             f"{gate.max_malformed}): look at each before you enable speculation"
+        )
+    if comparison.reproduced_wide:
+        blocks.append(
+            f"{comparison.reproduced_wide} regressions part from the baseline where it was sure of another "
+            "token (wide divergence): rounding flips near-ties, so look for a bug in speculation"
         )
     return blocks
 

@@ -27,7 +27,7 @@ from .finding_line import FindingLine
 from .grade import Fault
 from .plan import Plan
 from .record import DIFFERENT_SUITE, asked_settings, differing_setting, read_run
-from .summary import Summary, rule_on, summarise
+from .summary import Summary, rule_all, summarise
 from .summary_file import FORMAT, SuiteEntry
 
 _CHANGES = (Transition.REGRESSION, Transition.FIX)
@@ -94,6 +94,11 @@ def refuse_unlike(accepted: Accepted, plan: Plan, digest: str | None = None) -> 
     Raises:
         UserError: The first key that differs, with both values.
     """
+    if plan.run.until_decided:
+        raise UserError(
+            "--against: a run asked until decided stops at what it shows, known or new",
+            tip="ask whole runs, without until_decided, to compare them",
+        )
     here = asked_settings(plan)
     shared = {
         key
@@ -129,9 +134,12 @@ def judge_against(summary: Summary, accepted: Accepted) -> Summary:
     return replace(
         summary,
         comparisons=comparisons,
-        rulings=tuple(
-            rule_on(summary.record, one.without_known(), arms, summary.gate, summary.is_complete)
-            for one in comparisons
+        rulings=rule_all(
+            summary.record,
+            arms,
+            [one.without_known() for one in comparisons],
+            summary.gate,
+            is_complete=summary.is_complete,
         ),
         history=tuple(_told(one, accepted) for one in comparisons),
     )

@@ -47,9 +47,8 @@ class GradedSample:
 
 def grade_run(record: Record) -> Iterator[GradedSample]:
     """Grade every attempt of a run, sample by sample in the order of asking."""
-    dialect = DIALECTS[record.plan.run.dialect]
     for sample in record.samples:
-        yield _grade_sample(record, sample, dialect)
+        yield grade_sample(record, sample)
 
 
 def read_answers(record: Record, sample: Sample, arm: str) -> dict[tuple[Stage, int, int], Answer]:
@@ -99,7 +98,9 @@ def next_budget(record: Record, sample: Sample, budget: int) -> int | None:
     return larger if larger > budget else None
 
 
-def _grade_sample(record: Record, sample: Sample, dialect: Dialect) -> GradedSample:
+def grade_sample(record: Record, sample: Sample) -> GradedSample:
+    """Grade every attempt of one sample."""
+    dialect = DIALECTS[record.plan.run.dialect]
     baseline = record.plan.baseline.name
     answers = {arm.name: _answers(record, sample, arm.name, dialect) for arm in record.plan.arms}
     first = answers[baseline].get((Stage.FIRST, record.plan.run.max_tokens, 1))
@@ -120,7 +121,9 @@ def _grade_sample(record: Record, sample: Sample, dialect: Dialect) -> GradedSam
                 case Stage.FIRST | Stage.DOUBLED:
                     arms[arm.name][attempt.max_tokens] = grade(attempt)
                 case Stage.CONTROL:
-                    control[attempt.max_tokens] = grade(attempt)
+                    # Of another arm, where somebody chose another baseline than was asked twice.
+                    if attempt.arm == baseline:
+                        control[attempt.max_tokens] = grade(attempt)
                 case Stage.CONFIRM:
                     confirms.setdefault((arm.name, attempt.max_tokens), {})[attempt.attempt] = grade(attempt)
     if not isinstance(reference, Expected):

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import (
     Field,
@@ -20,6 +20,10 @@ from .arm import Arm, Section
 
 # Where a system prompt of the user's own takes the tools: in the dialect's own words, or as JSON alone.
 TOOL_PLACES = ("{tools}", "{tools_json}")
+
+# What `[gate] preset` stands for: a margin, and the samples that it takes to pass one.
+PRESET_MARGINS = {"smoke": 0.05, "gate": 0.03, "release": 0.02}
+PRESET_SAMPLES = {"smoke": 200, "gate": 500, "release": 1000}
 
 
 class Mode(StrEnum):
@@ -58,6 +62,7 @@ class RunSection(Section):
     shots: int = Field(default=0, ge=0, le=32)
     system_prompt: str | None = None
     redact: bool = False
+    until_decided: bool = False
     starts_in_reasoning: bool | Literal["auto"] = "auto"
 
     @field_validator("dialect")
@@ -102,10 +107,17 @@ class RunSection(Section):
         """Whether the answers that are judged come as streams; with "both" the others stand beside them."""
         return self.stream is not False
 
+    @property
+    def ways_beside(self) -> tuple[tuple[Mode, bool], ...]:
+        """Other ways (mode, streamed) of asking every first question, to be compared and never judged."""
+        unstreamed = ((self.mode, False),) if self.stream == "both" else ()
+        return (*unstreamed, *(((Mode.RAW, self.is_streamed),) if self.compare_raw else ()))
+
 
 class GateSection(Section):
     """`[gate]`: how much worse is still no worse, and what makes a comparison void."""
 
+    preset: Literal["smoke", "gate", "release"] | None = None
     margin: float = Field(default=0.03, gt=0, lt=1)
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
     max_malformed: int = Field(default=0, ge=0)
@@ -113,6 +125,16 @@ class GateSection(Section):
     max_failed: float = Field(default=0.05, ge=0, le=1)
     cap: Literal["report", "fail"] = "report"
     require_speculation: Literal["auto"] | bool = "auto"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _margin_of_preset(cls, raw: object) -> object:
+        """A preset stands for a margin; one that is given wins."""
+        if not isinstance(raw, Mapping):
+            return raw
+        given = cast("Mapping[str, object]", raw)
+        margin = PRESET_MARGINS.get(str(given.get("preset")))
+        return given if margin is None else {"margin": margin, **given}
 
 
 class Plan(Section):
@@ -139,6 +161,16 @@ class Plan(Section):
             raise ValueError(msg)
         return self
 
+    @model_validator(mode="after")
+    def _early_looks_need_all_arms(self) -> "Plan":
+        if self.run.until_decided and self.is_managed:
+            msg = (
+                "run.until_decided: compares the arms batch by batch, and each batch would start every "
+                "server again; expected base_url instead of serve in every arm"
+            )
+            raise ValueError(msg)
+        return self
+
     def _is_baseline(self, arm: Arm) -> bool:
         """An arm named `baseline` is the baseline where no arm says so."""
         return arm.baseline or (arm.name == "baseline" and not any(one.baseline for one in self.arms))
@@ -162,6 +194,16 @@ class Plan(Section):
     def candidates(self) -> tuple[Arm, ...]:
         """Every other arm, in the order of the plan."""
         return tuple(arm for arm in self.arms if not self._is_baseline(arm))
+
+    def with_baseline(self, name: str) -> "Plan":
+        """The same plan with another arm as the baseline; the former one is a candidate like the others.
+
+        Raises:
+            UserError: No arm has that name.
+        """
+        chosen = self.arm(name)
+        arms = tuple(arm.model_copy(update={"baseline": arm is chosen}) for arm in self.arms)
+        return self.model_copy(update={"arms": arms})
 
     def arm(self, name: str) -> Arm:
         """The arm of that name; an unknown one is a UserError that lists the known."""

@@ -284,7 +284,15 @@ def _shown(value: JsonValue) -> str:
 
 def _fixed(plan: Plan) -> dict[str, JsonValue]:
     """What a resumed run must share with its beginning; the rest (URLs, keys, pace, gate) may change."""
-    return {"arms": [arm.name for arm in plan.arms], "run.redact": plan.run.redact, **asked_settings(plan)}
+    fixed: dict[str, JsonValue] = {
+        "arms": [arm.name for arm in plan.arms],
+        "run.redact": plan.run.redact,
+        **asked_settings(plan),
+    }
+    if plan.run.until_decided:
+        # They say where asking stops.
+        fixed |= {"gate.margin": plan.gate.margin, "gate.alpha": plan.gate.alpha, "gate.cap": plan.gate.cap}
+    return fixed
 
 
 def asked_settings(plan: Plan) -> dict[str, JsonValue]:
@@ -301,6 +309,7 @@ def asked_settings(plan: Plan) -> dict[str, JsonValue]:
         "run.stream": run.stream,
         "run.compare_raw": run.compare_raw,
         "run.system_prompt": run.system_prompt,
+        "run.until_decided": run.until_decided,
         "baseline": plan.baseline.name,
     }
     for arm in plan.arms:

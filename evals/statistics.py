@@ -5,6 +5,7 @@ and `c` in the candidate only (fixes). Everything here is a pure function of suc
 where no number would be an answer.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, comb, sqrt
 from statistics import NormalDist
@@ -30,20 +31,13 @@ def mcnemar_exact(b: int, c: int) -> ExactP:
     """Test by McNemar's exact conditional test whether regressions and fixes are equally likely.
 
     Conditional on b + c discordant pairs, regressions are binomial with probability one half (McNemar,
-    Psychometrika 12, 1947). Without a discordant pair both p-values are 1.
+    Psychometrika 12, 1947), counted here in whole numbers. Without a discordant pair both p-values are 1.
 
     Args:
         b: Regressions.
         c: Fixes.
     """
-    if b + c == 0:
-        return ExactP(1.0, 1.0)
-    from scipy.stats import binomtest  # pyright: ignore[reportUnknownVariableType]
-
-    return ExactP(
-        one_sided=float(binomtest(b, b + c, alternative="greater").pvalue),
-        two_sided=float(binomtest(b, b + c).pvalue),
-    )
+    return ExactP(one_sided=_coin_tail(b, b + c), two_sided=min(1.0, 2 * _coin_tail(max(b, c), b + c)))
 
 
 def mcnemar_midp(b: int, c: int) -> float:
@@ -110,13 +104,37 @@ def failure_rates_differ(
     """
     if not (baseline_asked and candidate_asked):
         return None
-    from scipy.stats import fisher_exact  # pyright: ignore[reportUnknownVariableType]
+    failed = baseline_failed + candidate_failed
+    as_many = sum(
+        comb(candidate_asked, count) * comb(baseline_asked, failed - count)
+        for count in range(candidate_failed, min(failed, candidate_asked) + 1)
+    )
+    return as_many / comb(candidate_asked + baseline_asked, failed)
 
-    table = [
-        [candidate_failed, candidate_asked - candidate_failed],
-        [baseline_failed, baseline_asked - baseline_failed],
-    ]
-    return float(fisher_exact(table, alternative="greater").pvalue)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownArgumentType]
+
+def holm(p_values: Sequence[float], alpha: float) -> tuple[float, ...]:
+    """Return the level at which each of several tests is decided, so that all share one alpha.
+
+    Holm's step-down procedure (Scandinavian Journal of Statistics 6, 65-70, 1979): the smallest of k p-values
+    is compared with alpha / k, the next with alpha / (k - 1), and so on until one is not below; it and
+    all larger ones are not significant. Whatever the tests have to do with each other, the chance of one
+    false alarm or more stays at or below alpha.
+
+    Args:
+        p_values: One for each test, in any order.
+        alpha: The chance of a false alarm that all tests share.
+
+    Returns:
+        For each p-value, in the order given, its level: the test is significant exactly if p < level.
+    """
+    levels = [0.0] * len(p_values)
+    level, is_stopped = 0.0, False
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if not is_stopped:
+            level = alpha / (len(p_values) - rank)
+            is_stopped = p_values[index] >= level
+        levels[index] = level
+    return tuple(levels)
 
 
 def samples_to_decide(
@@ -150,6 +168,11 @@ def samples_to_decide(
     at_margin = _score_variance((discordant + net) / 2, (discordant - net) / 2, margin)
     needed = z_alpha * sqrt(at_margin) + z_power * sqrt(max(discordant - net**2, 0.0))
     return ceil((needed / (margin - net)) ** 2)
+
+
+def _coin_tail(least: int, tosses: int) -> float:
+    """Return how probable `least` heads or more are in that many tosses of a fair coin."""
+    return sum(comb(tosses, heads) for heads in range(least, tosses + 1)) / 2**tosses
 
 
 def _tango_upper(b: int, c: int, n: int, z: float) -> float:

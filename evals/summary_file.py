@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from .arm_summary import ArmSummary
-from .comparison import CauseCounts, Comparison, ControlCounts
+from .comparison import CauseCounts, ChurnCounts, Comparison
 from .counters import Counters
 from .gate import Decision, Ruling
 from .server import Speculating
@@ -154,13 +154,33 @@ class ControlEntry(_Entry):
     fixes: int
 
     @classmethod
-    def of(cls, control: ControlCounts) -> "ControlEntry":
+    def of(cls, control: ChurnCounts) -> "ControlEntry":
         """The control's entry."""
         return cls(
             compared=control.compared,
             churn=control.churn,
             regressions=control.regressions,
             fixes=control.fixes,
+        )
+
+
+class CategoryEntry(_Entry):
+    """What the pairs of one category did; nothing is decided from it."""
+
+    compared: int
+    regressions: int
+    fixes: int
+    control: ControlEntry | None
+    """What the baseline did against itself there; null where the run made no control."""
+
+    @classmethod
+    def of(cls, counts: ChurnCounts, control: ChurnCounts | None) -> "CategoryEntry":
+        """The category's entry."""
+        return cls(
+            compared=counts.compared,
+            regressions=counts.regressions,
+            fixes=counts.fixes,
+            control=None if control is None else ControlEntry.of(control),
         )
 
 
@@ -187,7 +207,8 @@ class ComparisonEntry(_Entry):
     mcnemar_p: float | None
     """One-sided mid-p."""
     control: ControlEntry | None
-    """Null where the run made no control."""
+    """Null where the run made no control of this baseline."""
+    by_category: dict[str, CategoryEntry]
     needed_max_tokens: int | None
     """The most tokens of any answer that was cut at first and finished later; null if there is none."""
     codes: dict[str, int]
@@ -213,6 +234,10 @@ class ComparisonEntry(_Entry):
             net_rate_interval=None if ruling.interval is None else list(ruling.interval),
             mcnemar_p=ruling.mcnemar_p,
             control=None if comparison.control is None else ControlEntry.of(comparison.control),
+            by_category={
+                category: CategoryEntry.of(counts, comparison.control_by_category.get(category))
+                for category, counts in comparison.by_category.items()
+            },
             needed_max_tokens=comparison.needed_max_tokens,
             codes=comparison.codes,
             void_codes=comparison.void_codes,
@@ -228,6 +253,8 @@ class SummaryFile(_Entry):
     """0 pass, 1 regression, 3 inconclusive, 4 void."""
     complete: bool
     """False when some request was not made yet."""
+    requests_saved: int
+    """First and control requests never made, because a candidate had been called a regression on the way."""
     unreadable_lines: list[str]
     """Journal lines that could not be read, as FILE:LINE."""
     suite: SuiteEntry

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..evals.arm_summary import ArmSummary
-from ..evals.comparison import CauseCounts, Comparison
+from ..evals.comparison import CauseCounts, ChurnCounts, Comparison
 from ..evals.finding import Finding, Transition
 from ..evals.gate import Decision, Ruling
 from ..evals.summary import Summary
@@ -64,6 +64,7 @@ def _tables(
 ) -> Iterator[Table]:
     yield _arms(summary.arms)
     yield cause_table(summary.comparisons)
+    yield category_table(summary.comparisons)
     yield _rates(pairs)
     yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
     yield from speed_tables(summary.speeds)
@@ -131,6 +132,30 @@ def cause_table(comparisons: Sequence[Comparison]) -> Table:
         frozenset(range(1, len(header))),
         None if control is None else _churn_note(control.churn, control.compared),
     )
+
+
+def category_table(comparisons: Sequence[Comparison]) -> Table:
+    """What each category's pairs did, beside what the baseline did against itself there."""
+    header = ("category", *(c.candidate for c in comparisons), "control (baseline again)")
+    names = sorted({name for comparison in comparisons for name in comparison.by_category})
+    rows = tuple(
+        (
+            visible_line(name),
+            *(_churn_cell(c.by_category.get(name)) for c in comparisons),
+            _churn_cell(next((c.control_by_category.get(name) for c in comparisons), None)),
+        )
+        for name in names
+    )
+    return Table(
+        "By category: regressions / fixes of the pairs compared (nothing is decided from it)",
+        header,
+        rows,
+        frozenset(range(1, len(header))),
+    )
+
+
+def _churn_cell(counts: ChurnCounts | None) -> str:
+    return MISSING if counts is None else f"{counts.regressions} / {counts.fixes} of {counts.compared}"
 
 
 def _pair(regressions: CauseCounts, fixes: CauseCounts, attribute: str) -> str:
@@ -222,6 +247,17 @@ def _notes(summary: Summary) -> list[str]:
     if summary.record.plan.run.redact:
         notes.append(
             "Redacted: prompts, values and answers stand in the run as hashes; answers were read first."
+        )
+    asked_baseline = summary.record.plan.baseline.name
+    if (chosen := summary.comparisons[0].baseline) != asked_baseline:
+        notes.append(
+            f"Compared with {chosen}, as asked for. The control was made of {asked_baseline} only: "
+            f"what {chosen} changes against itself is not known."
+        )
+    if summary.requests_saved:
+        notes.append(
+            f"Stopped early: {summary.requests_saved:,} first and control requests were not made, because a "
+            "candidate had been called a regression."
         )
     notes += summary.history
     budget = summary.record.plan.run.max_tokens

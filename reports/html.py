@@ -10,7 +10,7 @@ from ..evals.arm_summary import ArmSummary
 from ..evals.finding import Finding, Transition
 from ..evals.speed import ArmSpeed
 from ..evals.summary import Summary
-from .contents import Contents, build_contents, cause_table
+from .contents import Contents, build_contents, category_table, cause_table
 from .finding_rows import LISTED, OPENED, findings_json
 from .plots import Forest, Scatter, lengths_plot, rates_plot
 from .rates import net_rates
@@ -26,6 +26,7 @@ class _Page:
     causes: Table
     lengths: tuple[Scatter, ...]
     rates: tuple[Forest, ...]
+    categories: Table
     margin: float
     confidence: float
     endings: Table
@@ -78,6 +79,7 @@ def _page(summary: Summary) -> _Page:
             rates_plot(comparison.candidate, net_rates(comparison, summary.gate), summary.gate.margin)
             for comparison in summary.comparisons
         ),
+        categories=category_table(summary.comparisons),
         margin=summary.gate.margin,
         confidence=1 - 2 * summary.gate.alpha,
         endings=_endings(summary.arms),

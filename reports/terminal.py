@@ -88,7 +88,7 @@ def text_of(console: Console) -> str:
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table as it fits: as it is, turned on its side, or row by row."""
+    """Draw one table, without its title, as it fits: as it is, turned on its side, or row by row."""
     if not table.rows:
         console.print(Text("  none"))
         return

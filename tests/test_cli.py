@@ -237,3 +237,74 @@ def test_version_and_help_exit_0():
     """The front door."""
     assert draftproof("--version").stdout.startswith("draftproof 0.")
     assert "Exit codes" in draftproof("--help").stdout
+
+
+def write_plan(folder, samples, run=""):
+    (folder / "suite.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in list(suite_lines())[:samples])
+    )
+    arms = arm_toml("baseline", "http://127.0.0.1:9/v1") + arm_toml("mtp", "http://127.0.0.1:9/v1")
+    (folder / "plan.toml").write_text(f'[run]\ntasks = ["{folder / "suite.jsonl"}"]\n{run}{arms}')
+    return folder / "plan.toml"
+
+
+def test_plan_says_what_a_run_asks_and_sees_and_asks_nothing(tmp_path, story):
+    """No server is there; an earlier run gives churn, length and speed."""
+    config = write_plan(tmp_path, 60)
+    planned = draftproof("plan", config, "--tokens-per-second", "40")
+    assert planned.returncode == 0, planned.stderr
+    assert "60 samples, arms baseline, mtp" in planned.stdout
+    assert "churn 5.0% (assumed)" in planned.stdout
+    like = draftproof("plan", config, "--like", story["run"])
+    assert "(control of run)" in like.stdout
+    assert "Time:" in like.stdout
+    assert (
+        "churn 2.0% (as given)"
+        in draftproof("plan", config, "--like", story["run"], "--churn", "0.02").stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("plan", "nowhere.toml"), "nowhere.toml: cannot be read"),
+        (("plan", "plan.toml", "--churn", "0"), "--churn 0: expected a share above 0, up to 0.5"),
+        (("plan", "plan.toml", "--tokens-per-second", "-1"), "expected a number above 0"),
+        (("plan", "plan.toml", "--like", "nowhere"), "nowhere: not a run directory"),
+        (("gate", "plan.toml"), "this design can hardly pass or detect anything: 10 pairs"),
+        (("run", "plan.toml", "--until-decided", "--arm", "mtp"), "expected no --arm beside it"),
+    ],
+)
+def test_bad_designs_exit_2_with_one_clear_error(tmp_path, monkeypatch, arguments, words):
+    """Before anything is asked or written."""
+    write_plan(tmp_path, 10)
+    monkeypatch.chdir(tmp_path)
+    ran = draftproof(*arguments)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert words in ran.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_refused_design_is_asked_by_force(tmp_path):
+    """Then it fails for want of a server only."""
+    ran = draftproof(
+        "gate", write_plan(tmp_path, 10), "--force", "--out", tmp_path / "run", env={"MY_KEY": KEY}
+    )
+    assert ran.returncode == 4
+    assert "no answer from" in ran.stderr
+
+
+def test_gate_compares_with_any_arm(story):
+    """The derived files stay those of the run's own baseline; an unknown arm is an error."""
+    before = (story["run"] / "summary.json").read_bytes()
+    other = draftproof("gate", story["run"], "--baseline", "mtp")
+    assert "Compared with mtp, as asked for." in other.stdout
+    assert (story["run"] / "summary.json").read_bytes() == before
+    assert "no arm is named 'eagle'" in draftproof("gate", story["run"], "--baseline", "eagle").stderr
+
+
+def test_an_accepted_run_and_another_baseline_do_not_go_together(story):
+    """What is known was known of the run's own baseline."""
+    ran = draftproof("gate", story["run"], "--against", story["run"], "--baseline", "mtp")
+    assert ran.returncode == 2
+    assert "expected no --baseline beside it" in ran.stderr

@@ -56,7 +56,7 @@ def test_the_workflow_is_one_a_runner_takes():
 def test_the_workflow_runs_as_it_stands(tmp_path, monkeypatch):
     """Its draftproof steps, on scripted servers: a second run is judged against the first, accepted one."""
     monkeypatch.chdir(tmp_path)
-    write_suite(tmp_path / "my-suite.jsonl", 30)
+    write_suite(tmp_path / "my-suite.jsonl", 48)
     github = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "MY_KEY": "k"}
     ask = [words for words in shown() if words[1] == "gate" and "plan.toml" in words and "--junit" in words]
     (gate,) = ask
@@ -76,7 +76,7 @@ def test_the_workflow_runs_as_it_stands(tmp_path, monkeypatch):
         for name in ("summary.json", "findings.jsonl"):
             (tmp_path / "accepted" / name).write_bytes((tmp_path / "runs/ci" / name).read_bytes())
         again = draftproof(*gate[1:], env=github)
-    assert again.returncode == 3, "thirty known regressions are not new, and thirty pairs are few"
-    assert (tmp_path / "runs/ci/report.md").read_text().count("regression, known") == 30
+    assert again.returncode == 3, "known regressions are not new, and 48 pairs are few"
+    assert (tmp_path / "runs/ci/report.md").read_text().count("regression, known") == 48
     assert (tmp_path / "summary.md").read_text().count("# draftproof: ci") == 2
-    assert (tmp_path / "runs/ci/junit.xml").read_text().count("known regression") == 30
+    assert (tmp_path / "runs/ci/junit.xml").read_text().count("known regression") == 48

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.arm_summary import ArmSummary
-from draftproof.evals.comparison import CauseCounts, Comparison, ControlCounts
+from draftproof.evals.comparison import CauseCounts, ChurnCounts, Comparison
+from draftproof.evals.early import EarlyLook
 from draftproof.evals.gate import Decision, decide, overall
 from draftproof.evals.plan import GateSection
 from draftproof.evals.server import Speculating
@@ -25,7 +26,16 @@ def counts(cap=0, syntax=0, contract=0, real=0, unresolved=0):
 
 
 def comparison(
-    regressions=None, fixes=None, *, both_fail=0, void=0, reproduced=0, failures=0, churn=(0, 0), n=N
+    regressions=None,
+    fixes=None,
+    *,
+    both_fail=0,
+    void=0,
+    reproduced=0,
+    failures=0,
+    churn=(0, 0),
+    n=N,
+    wide=0,
 ):
     regressions, fixes = regressions or counts(), fixes or counts()
     return Comparison(
@@ -39,12 +49,13 @@ def comparison(
         void=void,
         regressions=regressions,
         fixes=fixes,
-        control=ControlCounts(n, *churn),
+        control=ChurnCounts(n, *churn),
         codes={},
         void_codes={},
         candidate_only_failures=failures,
         reproduced_syntax=reproduced,
         needed_max_tokens=None,
+        reproduced_wide=wide,
     )
 
 
@@ -69,7 +80,9 @@ def arm(name, **changes):
     return replace(made, **changes)
 
 
-def ruling(compared=None, *, baseline=None, candidate=None, complete=True, unlabelled=False, **gate):
+def ruling(
+    compared=None, *, baseline=None, candidate=None, complete=True, unlabelled=False, facts=None, **gate
+):
     return decide(
         compared or comparison(),
         baseline or arm("baseline"),
@@ -78,6 +91,7 @@ def ruling(compared=None, *, baseline=None, candidate=None, complete=True, unlab
         is_complete=complete,
         dialect="hermes",
         is_unlabelled=unlabelled,
+        **(facts or {}),
     )
 
 
@@ -213,6 +227,102 @@ def test_unlabelled_traffic_on_a_self_repeating_baseline_is_only_called_changed(
     assert ruling(comparison(counts(syntax=8)), unlabelled=True).decision is Decision.REGRESSION
     churning = comparison(counts(real=40), counts(real=10), churn=(20, 0))
     assert ruling(churning, unlabelled=True).decision is Decision.REGRESSION
+
+
+@pytest.mark.parametrize(
+    ("others", "decision"),
+    [
+        ((), "regression"),
+        ((0.5,), "regression"),
+        # The net rate is at p = 0.0154: over 0.05 / 4 with three more tests, below 0.05 / 3 with one out.
+        ((0.5, 0.5, 0.5), "pass"),
+        ((0.001, 0.5, 0.5), "regression"),
+    ],
+)
+def test_all_alarms_of_all_candidates_share_one_alpha(others, decision):
+    """Holm: another candidate makes no false alarm likelier; what the others show clearly costs nothing."""
+    made = ruling(comparison(counts(real=13), counts(real=4)), margin=0.015, facts={"others": others})
+    assert made.mcnemar_p == pytest.approx(0.0154, abs=5e-5)
+    expected = Decision.INCONCLUSIVE if decision == "pass" else Decision(decision)
+    assert made.decision is expected
+    if others and expected is Decision.REGRESSION:
+        assert f"alpha 0.05 is shared by {len(others) + 1} tests of the run (Holm)" in made.reasons[0]
+
+
+def test_a_test_that_could_not_alarm_takes_no_share_of_alpha():
+    """Three malformed outputs cannot be significant, and four against four could have been."""
+    three = ruling(comparison(counts(real=40, syntax=3), counts(real=10)))
+    assert "< alpha 0.05)" in three.reasons[0]
+    eight = ruling(comparison(counts(real=40, syntax=4), counts(real=10, syntax=4)))
+    assert "shared by 2 tests" in eight.reasons[0]
+
+
+def test_a_reproduced_wide_divergence_blocks_a_pass():
+    """Rounding flips near-ties; where the baseline was sure, something else is at work."""
+    made = ruling(comparison(counts(real=2), wide=1))
+    assert made.decision is Decision.INCONCLUSIVE
+    assert "1 regressions part from the baseline where it was sure of another token" in made.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("preset", "n", "decision", "note"),
+    [
+        ("smoke", 200, "pass", None),
+        ("smoke", 150, "pass", 'preset "smoke" is meant for 200 samples or more; 150 were compared'),
+        ("gate", 400, "pass", 'preset "gate" is meant for 500 samples or more; 400 were compared'),
+        (
+            "release",
+            100,
+            "inconclusive",
+            'preset "release" is meant for 1,000 samples or more; 100 were compared',
+        ),
+        (None, 100, "pass", None),
+    ],
+)
+def test_a_preset_says_when_a_run_is_too_small_for_it(preset, n, decision, note):
+    """A note among the reasons; the decision stays."""
+    made = ruling(comparison(n=n), preset=preset)
+    assert made.decision is Decision(decision)
+    assert [reason for reason in made.reasons if "preset" in reason] == ([] if note is None else [note])
+
+
+def test_a_chosen_baseline_may_speculate_and_the_former_one_need_not():
+    """`gate --baseline mtp`: neither is a reason for void then."""
+    chosen = {
+        "baseline": arm("mtp"),
+        "candidate": arm("baseline"),
+        "facts": {"is_baseline_chosen": True, "is_former_baseline": True},
+    }
+    assert ruling(**chosen).decision is Decision.PASS
+    chosen["facts"] = {}
+    assert ruling(**chosen).decision is Decision.VOID
+
+
+def look(peak, asked=N):
+    return EarlyLook(asked=asked, planned=N, pairs=asked, peak=peak, needed=40)
+
+
+def test_enough_evidence_on_the_way_is_a_regression_whatever_came_later():
+    """An e-value may be looked at as often as one likes: what it once reached stands."""
+    made = ruling(comparison(counts(real=3)), facts={"early": look(41.5, asked=120)})
+    assert made.decision is Decision.REGRESSION
+    assert "called early: e-value 41.5 of 40 against a net rate within 3.0%" in made.reasons[0]
+    assert "after 120 of 500 samples" in made.reasons[0]
+
+
+def test_a_run_that_looked_on_the_way_has_half_of_alpha_left_at_the_end():
+    """11 against 4 is mid-p 0.038: significant at 0.05, and not at half of it."""
+    compared = comparison(counts(real=11), counts(real=4), n=200)
+    assert ruling(compared, margin=0.02).mcnemar_p == pytest.approx(0.038, abs=5e-4)
+    assert ruling(compared, margin=0.02).decision is Decision.REGRESSION
+    assert ruling(compared, margin=0.02, facts={"early": look(2)}).decision is Decision.INCONCLUSIVE
+
+
+def test_a_run_that_stopped_under_another_gate_is_judged_by_no_test_of_fixed_size():
+    """Its size depends on what was seen."""
+    made = ruling(comparison(counts(real=40), counts(real=1)), facts={"early": look(2, asked=120)})
+    assert made.decision is Decision.INCONCLUSIVE
+    assert "stopped early under another [gate]" in made.reasons[0]
 
 
 @pytest.mark.parametrize(

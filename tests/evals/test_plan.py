@@ -57,9 +57,11 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "shots": 0,
         "system_prompt": None,
         "redact": False,
+        "until_decided": False,
         "starts_in_reasoning": "auto",
     }
     assert plan.gate.model_dump() == {
+        "preset": None,
         "margin": 0.03,
         "alpha": 0.05,
         "max_malformed": 0,
@@ -216,3 +218,43 @@ def test_a_plan_needs_two_arms():
         plan_from_flags(
             baseline="http://h/v1", candidates=[], model="m", api_key_env=None, run={"tasks": ["x"]}
         )
+
+
+@pytest.mark.parametrize(
+    ("section", "margin"),
+    [
+        ("", 0.03),
+        ('preset = "smoke"', 0.05),
+        ('preset = "gate"', 0.03),
+        ('preset = "release"', 0.02),
+        ('preset = "release"\nmargin = 0.1', 0.1),
+    ],
+)
+def test_a_preset_is_a_margin_and_one_that_is_given_wins(tmp_path, section, margin):
+    """And both survive `run.json`."""
+    plan = plan_of(tmp_path, f"{GOOD}\n[gate]\n{section}\n")
+    assert plan.gate.margin == margin
+    assert build_plan(plan.model_dump(mode="json"), source="run.json") == plan
+
+
+def test_an_unknown_preset_is_an_error(tmp_path):
+    """With what was expected."""
+    with pytest.raises(UserError, match=r"gate\.preset: should be 'smoke', 'gate' or 'release'"):
+        plan_of(tmp_path, f'{GOOD}\n[gate]\npreset = "soft"\n')
+
+
+def test_another_arm_can_be_the_baseline(tmp_path):
+    """The former one is a candidate like the others; an unknown one is an error."""
+    plan = plan_of(tmp_path, GOOD).with_baseline("mtp")
+    assert plan.baseline.name == "mtp"
+    assert [arm.name for arm in plan.candidates] == ["baseline"]
+    with pytest.raises(UserError, match="no arm is named 'ngram'"):
+        plan.with_baseline("ngram")
+
+
+def test_early_looks_and_servers_that_are_started_in_turn_do_not_go_together(tmp_path):
+    """Every batch would start every server again."""
+    text = GOOD.replace('speculation = "mtp n=2"', 'serve = "vllm serve m --port 8001"')
+    assert plan_of(tmp_path, text).is_managed
+    with pytest.raises(UserError, match=r"until_decided: compares the arms batch by batch"):
+        plan_of(tmp_path, text, until_decided=True)

@@ -51,7 +51,7 @@ def test_a_speed_up_is_a_ratio_of_medians_without_the_warm_up():
 
 
 def test_passes_are_tokens_less_those_that_were_accepted():
-    """40 tokens of which 20 came from drafts took 20 passes; each verified 1.5 drafted rows beside its own."""
+    """40 tokens of which 20 came from drafts took 20 passes; each verified 1.5 rows beside its own."""
     summary = make(MS, (30, 20), timing=lambda ms: Timing(predicted_ms=ms))
     baseline, ngram = summary.speeds
     assert ngram.source is SpeedSource.SERVER

@@ -7,6 +7,7 @@ from math import exp, lgamma, log
 import pytest
 from draftproof.evals.statistics import (
     failure_rates_differ,
+    holm,
     mcnemar_exact,
     mcnemar_midp,
     samples_to_decide,
@@ -259,3 +260,42 @@ def test_a_margin_that_decides_nothing_has_no_size(margin):
 @given(COUNTS, st.floats(0.005, 0.3))
 def test_a_wider_margin_never_needs_more_samples(counts, margin):
     assert samples_to_decide(*counts, margin * 2) <= samples_to_decide(*counts, margin)
+
+
+# Several tests
+
+
+@pytest.mark.parametrize(
+    ("p_values", "levels"),
+    [
+        ((), ()),
+        ((0.03,), (0.05,)),
+        # Holm's own scheme: the smallest at alpha/3, the next at alpha/2; there it stops.
+        ((0.04, 0.01, 0.03), (0.025, 0.05 / 3, 0.025)),
+        ((0.02, 0.02), (0.025, 0.05)),
+        ((0.01, 0.012, 0.04), (0.05 / 3, 0.025, 0.05)),
+    ],
+)
+def test_holm_gives_each_test_its_level(p_values, levels):
+    """Step by step from the smallest, until one is not below."""
+    assert holm(p_values, 0.05) == pytest.approx(levels)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_refuses_what_its_adjusted_p_values_refuse(p_values):
+    """The adjusted p-value is the running maximum of (k − rank) · p, and is compared with alpha."""
+    levels, adjusted = holm(p_values, 0.05), 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        adjusted = max(adjusted, p_values[index] * (len(p_values) - rank))
+        if abs(adjusted - 0.05) > 1e-9:
+            assert (p_values[index] < levels[index]) is (adjusted < 0.05)
+
+
+def test_holm_keeps_false_alarms_at_alpha_in_a_simulation():
+    """Five true claims at once: one alarm or more in about 5 % of runs."""
+    source = random.Random(4)
+    alarms = 0
+    for _ in range(4000):
+        p_values = [source.random() for _ in range(5)]
+        alarms += any(p < level for p, level in zip(p_values, holm(p_values, 0.05), strict=True))
+    assert 0.035 < alarms / 4000 < 0.06

@@ -4,12 +4,16 @@ import json
 import shutil
 from dataclasses import replace
 
+import pytest
 from draftproof.evals.attempt import Stage
+from draftproof.evals.comparison import compare_arms
+from draftproof.evals.divergence import Divergence, DivergenceLabel
 from draftproof.evals.gate import Decision
 from draftproof.evals.journal import Journal
 from draftproof.evals.plan import GateSection
 from draftproof.evals.record import create_run, read_run
 from draftproof.evals.summary import summarise, write_derived
+from draftproof.reports.markdown import render_markdown
 from draftproof.tasks.suite import Suite
 
 from .build import BUDGET, OPEN, RIGHT, WRONG, attempt, plan, record, sample
@@ -91,3 +95,68 @@ def test_null_stays_null_in_the_counts_of_endings():
     arm = summarise(record(samples(1), attempts)).to_json()["arms"]["ngram"]
     assert json.loads(json.dumps(arm))["finish_reasons"] == {"null": 1}
     assert arm["endings"] == {"missing_finish": 1}
+
+
+def test_any_arm_can_be_the_baseline_of_a_judgement():
+    """Its regressions are the former one's fixes; the control is the asked baseline's and no other's."""
+    attempts = [*answers(60, "baseline"), *answers(60, "baseline", Stage.CONTROL), *answers(60, "mtp")]
+    attempts += answers(60, "ngram", content=WRONG)
+    made = record(samples(60), attempts, candidates=("ngram", "mtp"), confirm=0)
+    wide = Divergence("s000", "ngram", BUDGET, DivergenceLabel.WIDE, 3.0)
+    made = replace(made, divergences={("s000", name): (wide,) for name in ("ngram", "mtp")})
+    usual, other = summarise(made), summarise(made, baseline="ngram")
+    # Measured against the former baseline, it says nothing of this one.
+    assert (usual.comparisons[0].reproduced_wide, other.comparisons[1].reproduced_wide) == (1, 0)
+    assert all("divergence" not in one.evidence for one in other.comparisons[1].findings)
+    assert summarise(made, baseline="baseline").rulings == usual.rulings
+    assert [one.candidate for one in other.comparisons] == ["baseline", "mtp"]
+    assert usual.comparisons[0].regressions.total == other.comparisons[0].fixes.total == 60
+    assert other.is_complete
+    assert (usual.comparisons[0].control.compared, other.comparisons[0].control) == (60, None)
+    assert "Compared with ngram, as asked for. The control was made of baseline only" in render_markdown(
+        other
+    )
+
+
+def test_categories_are_counted_apart_beside_the_control():
+    """Each with its n; both candidates beside one control."""
+    made = [sample("a", category="one"), sample("b", category="one"), sample("c", category="two")]
+    attempts = [
+        attempt(WRONG if (name, arm) in (("a", "ngram"), ("c", "mtp")) else RIGHT, arm=arm, sample_id=name)
+        for name in "abc"
+        for arm in ("baseline", "ngram", "mtp")
+    ]
+    attempts += [
+        attempt(WRONG if name == "b" else RIGHT, stage=Stage.CONTROL, sample_id=name) for name in "abc"
+    ]
+    summary = summarise(record(made, attempts, candidates=("ngram", "mtp"), confirm=0))
+    rows = summary.to_json()["comparisons"][0]["by_category"]
+    assert rows["one"] == {
+        "compared": 2,
+        "regressions": 1,
+        "fixes": 0,
+        "control": {"compared": 2, "churn": 0.5, "regressions": 1, "fixes": 0},
+    }
+    markdown = render_markdown(summary)
+    assert "| one | 1 / 0 of 2 | 0 / 0 of 2 | 1 / 0 of 2 |" in markdown
+    assert "| two | 0 / 0 of 1 | 1 / 0 of 1 | 0 / 0 of 1 |" in markdown
+
+
+@pytest.mark.parametrize(
+    ("divergence", "reproduced", "count"),
+    [
+        ({"label": "wide"}, (2, 2), 1),
+        ({"label": "wide"}, None, 1),
+        ({"label": "wide"}, (0, 2), 0),
+        ({"label": "near_tie"}, (2, 2), 0),
+        ({"label": "unknown"}, (2, 2), 0),
+        (None, (2, 2), 0),
+        ("wide", (2, 2), 0),
+    ],
+)
+def test_wide_divergences_count_where_they_showed_again(divergence, reproduced, count):
+    """Or were never asked again."""
+    attempts = [*answers(1, "baseline"), *answers(1, "ngram", content=WRONG)]
+    made = summarise(record(samples(1), attempts, control=False, confirm=0)).comparisons[0].findings[0]
+    finding = replace(made, reproduced=reproduced, evidence={"divergence": divergence})
+    assert compare_arms([finding], None, None).reproduced_wide == count
