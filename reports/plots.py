@@ -15,7 +15,8 @@ from .visible import visible_line
 
 WIDTH = 360
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 22, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 20, 22, 40
+_LABEL = 20  # half of the widest label on an axis
 _ROW = 40  # height of one interval with its label
 _GRID = 2  # marks of pairs that did not change are merged on a grid of this many units
 
@@ -216,7 +217,7 @@ def rates_plot(candidate: str, rates: Sequence[Rate], margin: float) -> Forest:
     )
     step = _step(reach * 100) / 100
     count = floor(reach / step + 1e-9)
-    ticks = tuple(Tick(x(n * step), f"{n * step:+.0%}" if n else "0") for n in range(-count, count + 1))
+    ticks = [Tick(x(n * step), f"{n * step:+.0%}" if n else "0") for n in range(-count, count + 1)]
     return Forest(
         candidate=candidate,
         width=float(WIDTH),
@@ -224,7 +225,8 @@ def rates_plot(candidate: str, rates: Sequence[Rate], margin: float) -> Forest:
         top=top,
         zero=x(0),
         margin=x(margin) if margin <= reach else None,
-        ticks=ticks,
+        # A label at the very edge would be cut in half.
+        ticks=tuple(tick for tick in ticks if _LABEL <= tick.at <= WIDTH - _LABEL),
         bars=bars,
         silent=tuple(rate.label for rate in categories if not rate.n),
     )

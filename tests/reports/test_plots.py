@@ -76,3 +76,11 @@ def test_an_interval_that_leaves_the_picture_says_so():
     assert plot.silent == ("none",)
     assert all(0 <= place <= WIDTH for bar in (whole, tiny) for place in (bar.low, bar.middle, bar.high))
     assert whole.low < plot.zero < plot.margin
+
+
+@pytest.mark.parametrize("bound", [0.02, 0.1, 0.45, 1.0])
+def test_no_label_of_the_rates_is_cut_by_the_edge(bound):
+    """And zero is always among them."""
+    plot = rates_plot("ngram", [Rate("all", 9, 1, 1, 0.0, (-bound, bound))], margin=0.03)
+    assert all(20 <= tick.at <= WIDTH - 20 for tick in plot.ticks)
+    assert "0" in [tick.label for tick in plot.ticks]
