@@ -1,4 +1,4 @@
-"""Commands that read one thing and say what it is: `parse`."""
+"""Commands that read one thing and say what it is: `parse` and `explain`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,3 +29,18 @@ def parse(
         tell=tell,
     )
     typer.echo(text, nl=False)
+
+
+def explain(
+    code: Annotated[str | None, typer.Argument(help="A code; without it, all of them.")] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the reference of all codes (docs/codes.md).")
+    ] = False,
+) -> None:
+    """Say what a code means, with an example, its usual cause and what to do."""
+    from .reports.explained import render_codes, render_explanation, render_reference
+
+    if markdown:
+        typer.echo(render_reference(), nl=False)
+    else:
+        typer.echo(render_codes() if code is None else render_explanation(code), nl=False)

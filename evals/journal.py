@@ -141,7 +141,16 @@ def write_json_lines(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole, or not at all: a temporary file beside it, renamed into place.
+    """Write a text file whole, or not at all; what UTF-8 cannot hold stands as its escape.
+
+    Raises:
+        UserError: The file could not be written.
+    """
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole, or not at all: a temporary file beside it, renamed into place.
 
     Raises:
         UserError: The file could not be written.
@@ -150,8 +159,8 @@ def write_text(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).chmod(0o644)

@@ -64,8 +64,8 @@ def _tables(
     summary: Summary, pairs: Sequence[tuple[Comparison, Ruling]], findings_shown: int
 ) -> Iterator[Table]:
     yield _arms(summary.arms)
-    yield _causes(summary.comparisons)
-    yield _categories(summary.comparisons)
+    yield cause_table(summary.comparisons)
+    yield category_table(summary.comparisons)
     yield _rates(pairs)
     yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
     yield from speed_tables(summary.speeds)
@@ -108,7 +108,8 @@ def _arms(arms: Sequence[ArmSummary]) -> Table:
     return Table("First answers, by arm", header, rows, frozenset((1, 2, 3, 4, 5, 8, 9, 10)))
 
 
-def _causes(comparisons: Sequence[Comparison]) -> Table:
+def cause_table(comparisons: Sequence[Comparison]) -> Table:
+    """Regressions and fixes of every candidate by cause, beside what the baseline changes against itself."""
     control = next((c.control for c in comparisons if c.control is not None), None)
     header = ("cause", *(c.candidate for c in comparisons), "control (baseline again)")
     lines: list[tuple[str, ...]] = []
@@ -136,7 +137,7 @@ def _causes(comparisons: Sequence[Comparison]) -> Table:
     )
 
 
-def _categories(comparisons: Sequence[Comparison]) -> Table:
+def category_table(comparisons: Sequence[Comparison]) -> Table:
     """What each category's pairs did, beside what the baseline did against itself there."""
     header = ("category", *(c.candidate for c in comparisons), "control (baseline again)")
     names = sorted({name for comparison in comparisons for name in comparison.by_category})
@@ -224,12 +225,12 @@ def _finding_row(finding: Finding) -> tuple[str, ...]:
         finding.transition.value + (", known" if finding.is_known else ""),
         MISSING if finding.cause is None else finding.cause.value,
         finding.code or MISSING,
-        _tokens(finding),
+        tokens_of(finding),
         MISSING if finding.reproduced is None else f"{finding.reproduced[0]}/{finding.reproduced[1]}",
     )
 
 
-def _tokens(finding: Finding) -> str:
+def tokens_of(finding: Finding) -> str:
     """Completion tokens of baseline and candidate at the judged budget."""
     attempts = finding.evidence.get("attempts")
     seen = attempts.get(str(finding.judged_budget)) if isinstance(attempts, dict) else None

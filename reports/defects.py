@@ -38,6 +38,16 @@ def render_parsed(text: str, parsed: Parsed) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def draw_defect(text: str | None, defect: Defect, *, width: int) -> str:
+    """Draw one defect under carets, with its rule; without the text its message stands alone.
+
+    The line of the text and its carets keep within `width` characters; sentences may be longer.
+    """
+    if text is not None and defect.span.start <= len(text):
+        return _defect(_Lines(text), defect, width)
+    return f"{defect.code.value}: {visible_line(defect.message)}\n = {DEFECT_RULES[defect.code]}"
+
+
 def _summary(parsed: Parsed) -> str:
     parts = [_count(len(parsed.calls), "call"), _count(len(parsed.defects), "defect")]
     if parsed.notes:
@@ -51,15 +61,19 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _defect(lines: "_Lines", defect: Defect) -> str:
+def _defect(lines: "_Lines", defect: Defect, width: int | None = None) -> str:
     number, column = lines.place(defect.span.start)
-    shown, offset, width = lines.window(defect.span)
     gutter = " " * len(str(number))
+    room = None if width is None else max(20, width - len(gutter) - len(" " + " | " + 2 * _ELLIPSIS))
+    shown, offset, marked = lines.window(defect.span, room)
+    carets, message = f" {gutter} | {' ' * offset}{'^' * marked}", visible_line(defect.message)
+    # The message stands after the carets where it fits, else below them.
+    is_long = width is not None and len(carets) + len(message) >= width
     return "\n".join(
         (
             f"{defect.code.value} at line {number}, column {column} (character {defect.span.start})",
             f" {number} | {shown}",
-            f" {gutter} | {' ' * offset}{'^' * width} {visible_line(defect.message)}",
+            f"{carets}\n {gutter} = {message}" if is_long else f"{carets} {message}",
             f" {gutter} = {DEFECT_RULES[defect.code]}",
         )
     )
@@ -102,13 +116,20 @@ class _Lines:
         line = bisect_right(self._starts, position)
         return line, position - self._starts[line - 1] + 1
 
-    def window(self, span: Span) -> tuple[str, int, int]:
-        """Return the line of a span as it is shown, the cells before the span, and the cells under it."""
+    def window(self, span: Span, room: int | None = None) -> tuple[str, int, int]:
+        """Return the line of a span as it is shown, the cells before the span, and the cells under it.
+
+        Args:
+            span: The place to show.
+            room: Characters of the text to show at most, ellipses apart; None for the usual.
+        """
+        most_before = _BEFORE if room is None else min(_BEFORE, room * 2 // 5)
+        most_after = _AFTER if room is None else min(_AFTER, room - most_before)
         line = bisect_right(self._starts, span.start)
         first = self._starts[line - 1]
         last = self._starts[line] - 1 if line < len(self._starts) else len(self._text)
         start = min(span.start, last)
-        left, right = max(first, start - _BEFORE), min(last, start + _AFTER)
+        left, right = max(first, start - most_before), min(last, start + most_after)
         before = (_ELLIPSIS if left > first else "") + visible_line(self._text[left:start])
         marked = visible_line(self._text[start : max(start, min(span.end, right))])
         after = visible_line(self._text[max(start, min(span.end, right)) : right])

@@ -1,61 +1,115 @@
-"""One sample taken apart, as text: prompt, what was due, and every attempt of every arm."""
+"""One sample taken apart, as text: prompt, what was due, both outputs, and every attempt of every arm."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from ..evals.answer import Answer
-from ..evals.attempt import Attempt, Stage
+from ..errors import UserError
 from ..evals.finding import Finding, Transition
-from ..evals.grade import Grade
-from ..evals.ladder import GradedSample, read_answers
+from ..evals.ladder import GradedSample
+from ..evals.parting import first_difference
 from ..evals.record import Record
 from ..evals.summary import Summary
-from ..parsers.result import Json
 from ..tasks.sample import Sample
+from .case import (
+    Case,
+    Try,
+    as_json,
+    call_lines,
+    differing,
+    divergence,
+    due_lines,
+    locus,
+    message_text,
+    read_case,
+    show_command,
+    sufficed,
+    telling_budget,
+)
+from .layout import joined
+from .repeat import curl_line, python_snippet
 from .visible import shortened, visible, visible_line
 
-STAGES = (Stage.FIRST, Stage.CONTROL, Stage.DOUBLED, Stage.CONFIRM)
 
+def render_sample(summary: Summary, sample_id: str, *, width: int = 100) -> str | None:
+    """The sample in all arms; None if the run has no sample of that id.
 
-def render_sample(summary: Summary, sample_id: str) -> str | None:
-    """The sample in all arms; None if the run has no sample of that id."""
-    graded = next((one for one in summary.graded if one.sample.id == sample_id), None)
+    Args:
+        summary: The run, judged.
+        sample_id: Which sample.
+        width: Characters of a line; outputs of a model stand as they are, however long.
+    """
+    graded = _graded(summary, sample_id)
     if graded is None:
         return None
     record, sample = summary.record, graded.sample
+    case = read_case(summary, graded)
     lines = [f"{visible_line(sample.id)}  ({visible_line(sample.category)})", ""]
     if record.plan.run.redact:
         lines += ["redacted: texts and values are hashes (hmac:…), the same where the originals were", ""]
     lines += _prompt(sample)
-    for comparison in summary.comparisons:
-        lines += _finding(next(f for f in comparison.findings if f.id == sample_id))
+    for finding in _findings(summary, sample_id):
+        lines += _finding(case, finding)
+        if finding.transition in (Transition.REGRESSION, Transition.FIX):
+            lines += _difference(record, case, finding)
     for arm in record.plan.arms:
-        lines += ["", f"── {arm.name} " + "─" * max(3, 70 - len(arm.name))]
-        lines += _arm(record, graded, arm.name)
-    lines += _first_differences(record, sample)
+        lines += ["", f"── {arm.name} " + "─" * max(3, min(width, 74) - 4 - len(arm.name))]
+        lines += _arm(case.tries[arm.name], width)
+    lines += _first_differences(record, case)
+    if not record.plan.run.redact:
+        command = show_command(record.directory, sample.id, "--repeat", "curl")
+        lines += ["", f"ask it again by hand:  {command}   (or: --repeat python)"]
     return "\n".join(lines) + "\n"
 
 
+def render_repeat(summary: Summary, sample_id: str, kind: str) -> str | None:
+    """The requests of a sample at the budget that tells, one per arm, as `curl` lines or as `python`.
+
+    Raises:
+        UserError: The run is redacted, or nothing was asked: no body is there.
+    """
+    graded = _graded(summary, sample_id)
+    if graded is None:
+        return None
+    record = summary.record
+    if record.plan.run.redact:
+        raise UserError(f"{record.directory}: is redacted; its requests are hashes and cannot be repeated")
+    case = read_case(summary, graded)
+    findings = _findings(summary, sample_id)
+    broken = next((f for f in findings if f.transition in (Transition.REGRESSION, Transition.FIX)), None)
+    budget = record.plan.run.max_tokens if broken is None else telling_budget(broken)
+    write = curl_line if kind == "curl" else python_snippet
+    parts: list[str] = []
+    for arm in record.plan.arms:
+        one = case.judged(arm.name, budget)
+        if one is not None and one.attempt.request:
+            written = write(arm, one.attempt.mode, one.attempt.request)
+            parts.append(f"# {arm.name}: {visible_line(sample_id)}, max_tokens {budget}\n{written}")
+    if not parts:
+        raise UserError(f"{record.directory}: nothing was asked of {sample_id!r}, so nothing can be repeated")
+    return "\n".join(parts)
+
+
+def _graded(summary: Summary, sample_id: str) -> GradedSample | None:
+    return next((one for one in summary.graded if one.sample.id == sample_id), None)
+
+
+def _findings(summary: Summary, sample_id: str) -> list[Finding]:
+    """What became of the sample in each candidate that was asked it."""
+    return [f for comparison in summary.comparisons for f in comparison.findings if f.id == sample_id]
+
+
 def _prompt(sample: Sample) -> Iterator[str]:
-    yield f"tools: {', '.join(sample.tools.functions) or 'none'}"
+    yield f"tools: {', '.join(map(visible_line, sample.tools.functions)) or 'none'}"
     yield f"turns: {len(sample.messages)}, the last one:"
-    yield from _indented(_text(sample.messages[-1].get("content")))
-    if sample.expected is None:
-        yield "due: nobody labelled it; the baseline's first answer is the reference"
-    elif not sample.expected.calls:
-        yield "due: any call" if sample.expected.is_any_call else "due: no call"
+    yield from _indented(message_text(sample.messages[-1].get("content")))
+    due = list(due_lines(sample))
+    if sample.expected is None or not sample.expected.calls:
+        yield f"due: {due[0]}"
     else:
         yield "due:"
-        for call in sample.expected.calls:
-            values = {
-                name: right[0] if len(right) == 1 else {"any of": list(right)}
-                for name, right in call.arguments.items()
-            }
-            optional = f"   (may be left out: {', '.join(sorted(call.optional))})" if call.optional else ""
-            yield f"    {call.name} {_json(values)}{optional}"
+        yield from (f"    {visible_line(line)}" for line in due)
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _finding(case: Case, finding: Finding) -> Iterator[str]:
     yield ""
     what = finding.transition.value
     if finding.cause is not None:
@@ -72,38 +126,60 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield f"    {visible_line(message)}"
     if finding.evidence.get("also_cut"):
         yield "    stood in the text before the place of the cut"
-
-
-def _arm(record: Record, graded: GradedSample, arm: str) -> Iterator[str]:
-    answers = read_answers(record, graded.sample, arm)
-    attempts = sorted(
-        record.by_sample.get((graded.sample.id, arm), ()),
-        key=lambda one: (STAGES.index(one.stage), one.max_tokens, one.attempt),
+    facts = (
+        ("differs at", ", ".join(map(visible_line, differing(finding)))),
+        ("would have sufficed", None if finding.cause is None else sufficed(case, finding)),
+        ("first difference", divergence(finding)),
+        ("went wrong in", locus(finding)),
+        ("what it means", None if finding.code is None else f"draftproof explain {finding.code}"),
     )
-    seen: list[tuple[Attempt, str]] = []
-    for attempt in attempts:
+    yield from (f"    {name}: {fact}" for name, fact in facts if fact)
+
+
+def _difference(record: Record, case: Case, finding: Finding) -> Iterator[str]:
+    """Due beside what each arm called, where the finding shows."""
+    budget = telling_budget(finding)
+    for arm in (finding.baseline, finding.candidate):
+        one = case.judged(arm, budget)
+        if one is None:
+            continue
+        calls = call_lines(one)
+        yield f"    {arm} at {budget}: {'no call' if not calls else visible_line(calls[0])}"
+        yield from (f"    {' ' * len(f'{arm} at {budget}:')} {visible_line(line)}" for line in calls[1:])
+    if (due := list(due_lines(case.sample))) and record.plan.run.redact is False:
+        yield f"    due: {visible_line('; '.join(due))}"
+
+
+def _arm(tries: Sequence[Try], width: int) -> Iterator[str]:
+    seen: list[Try] = []
+    for one in tries:
+        attempt, text = one.attempt, one.text
         yield ""
-        yield _header(attempt, answers, _grade(graded, attempt))
+        yield from joined(_header(one), width)
         if attempt.error is not None:
             yield from _indented(
                 f"{attempt.error.type} {attempt.error.status or ''}: {attempt.error.message}"
             )
-        text = _answer_text(attempt)
-        if (same := next((other for other, known in seen if known == text), None)) is not None:
-            yield f"    the same text as {same.stage.value} at {same.max_tokens}"
+        if (same := next((other for other in seen if other.text == text), None)) is not None:
+            yield f"    the same text as {same.attempt.stage.value} at {same.attempt.max_tokens}"
             continue
-        seen.append((attempt, text))
+        seen.append(one)
         yield from _indented(text)
-        answer = answers.get((attempt.stage, attempt.max_tokens, attempt.attempt))
         if attempt.reading is not None:
-            for call in attempt.reading.calls:
-                yield f"    call {visible_line(call.name)} {_json(call.arguments)}"
-        for defect in () if answer is None else answer.defects:
-            yield f"    ! {defect.code.value}: {visible_line(defect.message)}"
+            yield from (
+                f"    call {visible_line(call.name)} {visible_line(as_json(call.arguments))}"
+                for call in attempt.reading.calls
+            )
+        else:
+            yield from (f"    call {visible_line(line)}" for line in call_lines(one))
+        for drawing in one.drawn_defects(width - 6):
+            first, *rest = drawing.split("\n")
+            yield f"    ! {first}"
+            yield from (f"      {line}" for line in rest)
 
 
-def _header(attempt: Attempt, answers: Mapping[tuple[Stage, int, int], Answer], grade: Grade | None) -> str:
-    answer = answers.get((attempt.stage, attempt.max_tokens, attempt.attempt))
+def _header(one: Try) -> list[str]:
+    attempt = one.attempt
     tokens = attempt.completion_tokens
     parts = [
         f"{attempt.stage.value} {attempt.attempt}" if attempt.attempt > 1 else attempt.stage.value,
@@ -111,71 +187,41 @@ def _header(attempt: Attempt, answers: Mapping[tuple[Stage, int, int], Answer], 
         "tokens not counted" if tokens is None else f"{tokens} tokens",
         f"finish_reason {visible_line(str(attempt.finish_reason or 'null'))}",
     ]
-    if answer is not None:
-        parts.append(answer.ending.value)
-    if grade is not None:
-        parts.append(f"grade {grade.verdict.value}" + (f" ({grade.code})" if grade.code else ""))
+    if one.answer is not None:
+        parts.append(one.answer.ending.value)
+    if one.grade is not None:
+        parts.append(f"grade {one.grade.verdict.value}" + (f" ({one.grade.code})" if one.grade.code else ""))
     if attempt.spec is not None and attempt.spec.draft_tokens:
         parts.append(f"drafted {attempt.spec.draft_tokens}, accepted {attempt.spec.accepted_tokens}")
     parts.append(f"{attempt.duration_ms / 1000:.2f} s")
-    return " · ".join(parts)
+    return parts
 
 
-def _grade(graded: GradedSample, attempt: Attempt) -> Grade | None:
-    match attempt.stage:
-        case Stage.CONTROL:
-            return graded.control.get(attempt.max_tokens)
-        case Stage.CONFIRM:
-            return graded.confirms.get((attempt.arm, attempt.max_tokens), {}).get(attempt.attempt)
-        case _:
-            return graded.arms[attempt.arm].get(attempt.max_tokens)
-
-
-def _first_differences(record: Record, sample: Sample) -> Iterator[str]:
+def _first_differences(record: Record, case: Case) -> Iterator[str]:
     """Where each candidate's first answer leaves the baseline's."""
     budget = record.plan.run.max_tokens
-    first = record.attempt(sample.id, record.plan.baseline.name, Stage.FIRST, budget)
+    first = case.judged(record.plan.baseline.name, budget)
     if first is None:
         return
     for candidate in record.plan.candidates:
-        other = record.attempt(sample.id, candidate.name, Stage.FIRST, budget)
+        other = case.judged(candidate.name, budget)
         if other is None:
             continue
-        one, two = _answer_text(first), _answer_text(other)
+        names = f"first answers of {first.attempt.arm} and {candidate.name}"
         yield ""
-        if one == two:
-            yield f"first answers of {first.arm} and {candidate.name}: the same text"
+        if first.text == other.text:
+            yield f"{names}: the same text"
             continue
         if record.plan.run.redact:
-            yield f"first answers of {first.arm} and {candidate.name} differ; where, no hash can say"
+            yield f"{names} differ; where, no hash can say"
             continue
-        start = first_difference(one, two)
-        yield f"first answers of {first.arm} and {candidate.name} differ from character {start}:"
-        for name, text in ((first.arm, one), (candidate.name, two)):
+        start = first_difference(first.text, other.text)
+        yield f"{names} differ from character {start}:"
+        for name, text in ((first.attempt.arm, first.text), (candidate.name, other.text)):
             around = (
                 visible_line(text[max(0, start - 30) : start]) + "▸" + visible_line(text[start : start + 50])
             )
             yield f"    {name:>12}  …{around}"
-
-
-def first_difference(one: str, two: str) -> int:
-    """Position of the first character at which two texts differ (the shorter's length if it is a prefix)."""
-    for position, (left, right) in enumerate(zip(one, two, strict=False)):
-        if left != right:
-            return position
-    return min(len(one), len(two))
-
-
-def _answer_text(attempt: Attempt) -> str:
-    """What was generated, as far as the server shows it."""
-    parts: list[str] = []
-    if attempt.reasoning:
-        parts.append(f"[reasoning] {attempt.reasoning}")
-    if attempt.content:
-        parts.append(attempt.content)
-    if attempt.tool_calls:
-        parts.append(f"[tool_calls] {_json(attempt.tool_calls)}")
-    return "\n".join(parts)
 
 
 def _indented(text: str, lines_shown: int = 60) -> Sequence[str]:
@@ -184,11 +230,3 @@ def _indented(text: str, lines_shown: int = 60) -> Sequence[str]:
     if len(lines) > lines_shown:
         shown.append(f"    │ … {len(lines) - lines_shown} more lines in the journal")
     return shown
-
-
-def _text(content: Json) -> str:
-    return content if isinstance(content, str) else _json(content)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

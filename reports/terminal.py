@@ -1,6 +1,7 @@
 """The report for people at a terminal."""
 
 import io
+from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.text import Text
 from ..evals.gate import Decision
 from ..evals.summary import Summary
 from .contents import build_contents
+from .layout import column_widths, row_lines, turned
 from .table import Table
 from .visible import visible_line
 
@@ -24,14 +26,7 @@ STYLES = {
 def render_terminal(summary: Summary, *, width: int = 100, color: bool = False) -> str:
     """The report as text of that width (characters), with terminal colours or without any."""
     contents = build_contents(summary)
-    console = Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=color,
-        no_color=not color,
-        highlight=False,
-        emoji=False,
-    )
+    console = open_console(width, color=color)
     console.print(Text(contents.title, style="bold"))
     console.print(Text(contents.asked))
     for table in contents.tables:
@@ -62,21 +57,56 @@ def render_terminal(summary: Summary, *, width: int = 100, color: bool = False) 
     for command in contents.next_commands:
         # Never wrapped: a command is there to be copied.
         console.print(Text(f"  {command}"), soft_wrap=True)
+    return text_of(console)
+
+
+def render_table(table: Table, *, width: int = 100, color: bool = False) -> str:
+    """One table with its title, as text of that width."""
+    console = open_console(width, color=color)
+    console.print(Text(table.title, style="bold"))
+    print_table(console, table)
+    return text_of(console)
+
+
+def open_console(width: int, *, color: bool) -> Console:
+    """A console that writes into memory, as wide and as colourful as asked."""
+    return Console(
+        file=io.StringIO(),
+        width=width,
+        force_terminal=color,
+        no_color=not color,
+        highlight=False,
+        emoji=False,
+    )
+
+
+def text_of(console: Console) -> str:
+    """What was printed to such a console, without spaces at the ends of lines."""
     file = console.file
-    return file.getvalue() if isinstance(file, io.StringIO) else ""
+    printed = file.getvalue() if isinstance(file, io.StringIO) else ""
+    return "".join(f"{line.rstrip(' ')}\n" for line in printed.split("\n")[:-1])
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Draw one table, without its title."""
+    """Draw one table, without its title, as it fits: as it is, turned on its side, or row by row."""
     if not table.rows:
         console.print(Text("  none"))
         return
+    fitting = next((one for one in (table, turned(table)) if column_widths(one, console.width)), None)
+    if fitting is None:
+        for line in row_lines(table, console.width):
+            console.print(line)
+    else:
+        _print_grid(console, fitting, column_widths(fitting, console.width) or [])
+    if table.note:
+        console.print(Text(f"  {table.note}", style="dim"))
+
+
+def _print_grid(console: Console, table: Table, widths: Sequence[int]) -> None:
     rich = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
-    for column, title in enumerate(table.header):
-        is_number = column in table.numeric
-        rich.add_column(title, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
+    for column, (title, width) in enumerate(zip(table.header, widths, strict=True)):
+        justify = "right" if column in table.numeric else "left"
+        rich.add_column(Text(visible_line(title)), justify=justify, width=width, overflow="fold")
     for row in table.rows:
         rich.add_row(*(Text(visible_line(cell)) for cell in row))
     console.print(rich)
-    if table.note:
-        console.print(Text(f"  {table.note}", style="dim"))

@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import pytest
 from draftproof.cli import main
+from draftproof.cli_report import has_color
 
 from .evals.test_seed_story import baseline_script, mtp_script, suite_lines
 from .scripted import ScriptedServer
@@ -114,6 +115,70 @@ def test_show_takes_one_sample_apart(story):
     assert "no sample has the id 'story/99'" in unknown.stderr
 
 
+def test_show_lists_and_walks_through_findings(story):
+    """Without an id a table; with a code or cause the first, then the next; requests to send by hand."""
+    listed = draftproof("show", story["run"])
+    assert "Findings (n = 10)" in listed.stdout
+    first = draftproof("show", story["run"], "--cause", "cap")
+    shown = first.stdout.split()[0]
+    assert f"1 of 8; next: draftproof show {story['run']} --cause cap --next {shown}\n" in first.stdout
+    after = draftproof("show", story["run"], "--cause", "cap", "--next", shown)
+    assert "\n2 of 8; next: " in after.stdout
+    assert after.stdout.split()[0] != shown
+    curl = draftproof("show", story["run"], "story/08", "--repeat", "curl")
+    assert curl.stdout.count("$MY_KEY") == 2
+    assert KEY not in curl.stdout
+
+
+def test_report_writes_html_and_frames(story):
+    """One page, and three files of data frames in a folder or the findings alone."""
+    page = story["folder"] / "report.html"
+    assert draftproof("report", story["run"], "--format", "html", "-o", page).returncode == 0
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    frames = story["folder"] / "frames"
+    assert draftproof("report", story["run"], "--format", "parquet", "-o", frames).returncode == 0
+    assert sorted(path.name for path in frames.iterdir()) == [
+        "attempts.parquet",
+        "findings.parquet",
+        "grades.parquet",
+    ]
+    one = story["folder"] / "findings.csv"
+    assert draftproof("report", story["run"], "--format", "csv", "-o", one).returncode == 0
+    assert one.read_text() == draftproof("report", story["run"], "--format", "csv").stdout
+    refused = draftproof("report", story["run"], "--format", "parquet")
+    assert (refused.returncode, refused.stdout) == (2, "")
+
+
+def test_diff_compares_two_arms_or_all(story):
+    """Exit 0 whatever it finds; an arm that is not there is one clear error."""
+    whole = draftproof("diff", story["run"])
+    assert (whole.returncode, "choice: none" in whole.stdout) == (0, True)
+    for arms in ((f"{story['run']}:mtp",), (f"{story['run']}:baseline", story["run"])):
+        pair = draftproof("diff", *arms)
+        assert pair.returncode == 0
+        assert pair.stdout.startswith("baseline against mtp")
+    unknown = draftproof("diff", f"{story['run']}:eagle")
+    assert unknown.returncode == 2
+    assert "expected one of baseline, mtp" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "no_color", "expected"), [(True, "", True), (True, "1", False), (False, "", False)]
+)
+def test_colour_is_for_terminals_and_no_color_switches_it_off(monkeypatch, is_terminal, no_color, expected):
+    """By the convention of no-color.org."""
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: is_terminal))
+    assert has_color() is expected
+
+
+def test_explain_says_what_a_code_means():
+    """One code, all of them, or the reference."""
+    assert draftproof("explain", "cap_cut").stdout.startswith("cap_cut  (Cap)")
+    assert "name_is_expression" in draftproof("explain").stdout
+    assert draftproof("explain", "--markdown").stdout.startswith("# Codes")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -122,6 +187,9 @@ def test_show_takes_one_sample_apart(story):
         (("report", "nowhere"), "nowhere: not a run directory"),
         (("gate", "nowhere"), "nowhere: cannot be read"),
         (("show", "nowhere", "x"), "not a run directory"),
+        (("show", "nowhere", "x", "--code", "cap_cut"), "expected no --code"),
+        (("diff", "nowhere:a", "nowhere:b"), "not a run directory"),
+        (("explain", "cap_cutt"), "no code is named 'cap_cutt'"),
         (("tasks", "validate", "nowhere.jsonl"), "nowhere.jsonl"),
         (("tasks", "show", "builtin:nothing"), "nothing"),
         (("parse", "nowhere.txt"), "nowhere.txt: cannot be read"),

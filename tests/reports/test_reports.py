@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import ErrorType, Stage
+from draftproof.evals.parting import first_difference
 from draftproof.evals.summary import summarise
 from draftproof.reports.machine import render_json
 from draftproof.reports.markdown import render_markdown
-from draftproof.reports.sample import first_difference, render_sample
+from draftproof.reports.sample import render_sample
 from draftproof.reports.terminal import render_terminal
 from draftproof.reports.visible import visible, visible_line
 
@@ -164,7 +165,7 @@ def test_one_sample_shows_prompt_due_call_every_attempt_and_the_first_difference
     assert "the same text as first at 100" in text
     assert "differ from character" in text
     text = render_sample(summary, "syntax")
-    assert "! invalid_json:" in text
+    assert "! invalid_json at line 2" in text
     assert render_sample(summary, "nobody") is None
 
 
