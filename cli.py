@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .cli_ask import demo, gate, run
-from .cli_read import parse
+from .cli_read import parse, probe
 from .cli_report import report, show
 from .cli_tasks import tasks_app
 from .errors import UserError
@@ -22,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     epilog="Exit codes: 0 pass, 1 regression, 2 usage or bad input, 3 inconclusive, 4 void, 130 interrupted.",
 )
-COMMANDS = (demo, run, report, gate, show, parse)
+COMMANDS = (demo, run, report, gate, show, probe, parse)
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(tasks_app, name="tasks")
