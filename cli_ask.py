@@ -59,6 +59,10 @@ def run(
     redact: Annotated[
         bool | None, typer.Option("--redact", help="Write hashes instead of prompts, values and answers.")
     ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="Let arms differ in context, prompt, model or speculation; repeat."),
+    ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Ask only this arm; repeat.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
@@ -81,6 +85,7 @@ def run(
             ("sample_ids", split_ids(sample_ids)),
             ("shots", shots),
             ("redact", redact),
+            ("allow", allow),
             ("system_prompt", None if system_prompt is None else _system_prompt(system_prompt)),
         )
         if value is not None

@@ -26,10 +26,28 @@ class Check:
     detail: str
 
 
-def failed(name: str, error: EndpointError) -> Check:
-    """Return what it means that a request brought no answer: the server's refusal, or an outage."""
-    if error.type is ErrorType.TIMEOUT:
-        return Check(name, Verdict.UNKNOWN, error.message)
-    if error.status is None or error.type is ErrorType.BAD_RESPONSE:
-        return Check(name, Verdict.UNKNOWN, f"no answer: {error.message}")
-    return Check(name, Verdict.REFUSED, f"HTTP {error.status}: {error.message}")
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A request that brought no answer, and what that says of what it asked for."""
+
+    verdict: Verdict
+    words: str
+
+    @classmethod
+    def of(cls, error: EndpointError) -> "Failure":
+        """Read the error of a server that answers other requests: it refused this one, in these words.
+
+        An answer that is late, or none, shows nothing.
+        """
+        if error.type in (ErrorType.TIMEOUT, ErrorType.BAD_RESPONSE):
+            return cls(Verdict.UNKNOWN, error.message)
+        return cls(Verdict.REFUSED, words_of(error))
+
+    def check(self, name: str) -> Check:
+        """Return what it means for the check of that name."""
+        return Check(name, self.verdict, self.words)
+
+
+def words_of(error: EndpointError) -> str:
+    """Return the server's words, after its status where there is one."""
+    return error.message if error.status is None else f"HTTP {error.status}: {error.message}"

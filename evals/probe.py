@@ -4,17 +4,17 @@ About forty short requests, one after another. What can be seen only in effects 
 """
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 from urllib.parse import urlsplit
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from ..errors import UserError, first_error
 from .arm import Arm
-from .attempt import EndpointError
-from .check import Check, Verdict, failed
+from .check import Check, Failure, Verdict
 from .configuration import read_configuration
 from .counters import read_counters
 from .endpoint import Endpoint
@@ -22,12 +22,13 @@ from .facts import read_facts, read_metrics
 from .plan import RunSection
 from .probe_bias import NAME as BIAS
 from .probe_bias import check_bias
-from .probe_client import ProbeClient
+from .probe_client import Fields, ProbeClient
 from .probe_ending import check_caps, check_streaming
 from .probe_sampling import (
     HOT,
     ONLY_BEST,
     PENALTIES,
+    PENALTY,
     Measure,
     check_greedy,
     check_logprobs,
@@ -112,9 +113,9 @@ async def _probe(client: ProbeClient, facts: ServerFacts) -> Probe:
     endpoint = client.endpoint
     before = await read_metrics(endpoint)
     measure, greedy = await check_greedy(client)
-    if isinstance(measure, EndpointError):
+    if isinstance(measure, Failure):
         _refuse_silent(client, measure)
-    checks = [greedy, *await check_caps(client)]
+    checks = [greedy, _answer_check(measure), *await check_caps(client)]
     checks.append(await check_streaming(client, measure.greedy if measure.is_repeatable else None))
     checks += await _sampling(client, measure)
     prompt, tools = await check_tools(client)
@@ -135,50 +136,49 @@ async def _probe(client: ProbeClient, facts: ServerFacts) -> Probe:
 async def _sampling(client: ProbeClient, measure: Measure) -> list[Check]:
     """Every sampling parameter, whole; then those that were taken once more, all in one stream."""
     logprobs, shown = await check_logprobs(client)
-    hot, heat = await check_seed(client, measure.greedy)
-    measure = Measure(measure.greedy, measure.is_repeatable, hot, logprobs, measure.token_ids)
+    measure, heat = await check_seed(client, replace(measure, logprobs=logprobs))
     checks = [*heat]
-    checks += [await check_only_best(client, measure, name, value) for name, value in ONLY_BEST]
-    checks += [await check_penalty(client, measure, name, value) for name, value in PENALTIES]
+    checks += [await check_only_best(client, measure, name) for name in ONLY_BEST]
+    checks += [await check_penalty(client, measure, name) for name in PENALTIES]
     checks.append(await check_stop(client, measure))
     token_id, bias = await check_bias(client, measure)
     checks += [bias, shown]
-    fields: dict[str, JsonValue] = {
-        **dict(ONLY_BEST),
-        **dict(PENALTIES),
-        "stop": ["\n\n\n\n"],
-        "logprobs": True,
-        **({} if token_id is None else {BIAS: {str(token_id): 1}}),
+    fields: dict[str, Fields] = {
+        **ONLY_BEST,
+        **{name: {name: PENALTY} for name in PENALTIES},
+        "stop": {"stop": ["\n\n\n\n"]},
+        "logprobs": {"logprobs": True},
+        **({} if token_id is None else {BIAS: {BIAS: {str(token_id): 1}}}),
     }
     return await _refused_in_streams(client, checks, fields)
 
 
 async def _refused_in_streams(
-    client: ProbeClient, checks: list[Check], fields: dict[str, JsonValue]
+    client: ProbeClient, checks: list[Check], fields: dict[str, Fields]
 ) -> list[Check]:
     """Mark what is refused in a stream only: as an error event in a stream that began with HTTP 200.
 
     All taken parameters go into one stream; each is asked alone only where that one fails.
     """
     taken = {one.name: fields[one.name] for one in checks if one.name in fields and _is_taken(one)}
-    together = await client.ask(budget=2, stream=True, fields={"temperature": HOT, **taken})
-    if not isinstance(together, EndpointError):
+    together = {key: value for one in taken.values() for key, value in one.items()}
+    answer = await client.ask(budget=2, stream=True, fields={"temperature": HOT, **together})
+    if not isinstance(answer, Failure) or client.is_gone:
         return checks
-    refusals: dict[str, EndpointError] = {}
-    for name, value in taken.items():
-        alone = await client.ask(budget=2, stream=True, fields={"temperature": HOT, name: value})
-        if isinstance(alone, EndpointError):
+    refusals: dict[str, Failure] = {}
+    for name, own in taken.items():
+        alone = await client.ask(budget=2, stream=True, fields={"temperature": HOT, **own})
+        if isinstance(alone, Failure) and alone.verdict is not Verdict.UNKNOWN:
             refusals[name] = alone
     return [_in_stream(one, refusals[one.name]) if one.name in refusals else one for one in checks]
 
 
 def _is_taken(check: Check) -> bool:
-    return check.verdict is not Verdict.REFUSED
+    return check.verdict in (Verdict.OK, Verdict.APPLIED, Verdict.IGNORED)
 
 
-def _in_stream(check: Check, error: EndpointError) -> Check:
-    detail = f"only in a stream: {failed(check.name, error).detail}"
-    return Check(check.name, Verdict.REFUSED, detail)
+def _in_stream(check: Check, failure: Failure) -> Check:
+    return Check(check.name, failure.verdict, f"only in a stream: {failure.words}")
 
 
 def _told(model: str, facts: ServerFacts) -> tuple[Check, ...]:
@@ -192,6 +192,13 @@ def _told(model: str, facts: ServerFacts) -> tuple[Check, ...]:
         _count_check("KV cache", facts.kv_tokens),
         Check("lossy settings", Verdict.WRONG if facts.lossy else Verdict.OK, lossy),
     )
+
+
+def _answer_check(measure: Measure) -> Check:
+    """The greedy answer itself, so that two servers compare."""
+    digest = hashlib.sha256(measure.greedy.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    start = " ".join(measure.greedy[:40].split())
+    return Check("greedy answer", Verdict.OK, f'"{start}…" #{digest}')
 
 
 def _model_check(model: str, facts: ServerFacts) -> Check:
@@ -236,10 +243,9 @@ def _drafted(client: ProbeClient, before: str | None, after: str | None) -> int 
     return None if counts[0] is None or counts[1] is None else counts[1] - counts[0]
 
 
-def _refuse_silent(client: ProbeClient, error: EndpointError) -> NoReturn:
-    status = "" if error.status is None else f"HTTP {error.status}: "
+def _refuse_silent(client: ProbeClient, failure: Failure) -> NoReturn:
     raise UserError(
-        f"{client.endpoint.arm.base_url}: {client.model} does not answer: {status}{error.message}",
+        f"{client.endpoint.arm.base_url}: {client.model} does not answer: {failure.words}",
         tip="is this the model's name there, and does the URL end where /chat/completions begins?",
         exit_code=4,
     )

@@ -3,8 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
-from .attempt import EndpointError
-from .check import Check, Verdict, failed
+from .check import Check, Failure, Verdict
 from .probe_client import ProbeClient, text_of
 from .probe_sampling import Measure
 from .raw_prompt import Page
@@ -30,11 +29,11 @@ async def check_bias(client: ProbeClient, measure: Measure) -> tuple[int | None,
         return None, Check(NAME, Verdict.UNKNOWN, "the server tells no token ids, so no bias can be set")
     first, other = ids[0], ids[1]
     forced = await client.ask(budget=_BUDGET, fields={NAME: {str(other): _BIAS}})
-    if isinstance(forced, EndpointError):
-        return other, failed(NAME, forced)
+    if isinstance(forced, Failure):
+        return other, forced.check(NAME)
     forbidden = await client.ask(budget=_BUDGET, fields={NAME: {str(first): -_BIAS}})
-    if isinstance(forbidden, EndpointError):
-        return other, failed(NAME, forbidden)
+    if isinstance(forbidden, Failure):
+        return other, forbidden.check(NAME)
     return other, _judge(measure, forced, forbidden, first, other)
 
 

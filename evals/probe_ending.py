@@ -1,7 +1,6 @@
 """Endings and streams: does `finish_reason` tell the truth, are tokens counted, and how do streams come?"""
 
-from .attempt import EndpointError
-from .check import Check, Verdict, failed
+from .check import Check, Failure, Verdict
 from .probe_client import COPY, STORY, ProbeClient, text_of, tokens_of
 from .response import Completion
 
@@ -21,12 +20,12 @@ async def check_caps(client: ProbeClient) -> tuple[Check, ...]:
     )
 
 
-def _cap_check(name: str, answers: list[tuple[int, Completion | EndpointError]]) -> Check:
+def _cap_check(name: str, answers: list[tuple[int, Completion | Failure]]) -> Check:
     lies: list[str] = []
     counts: list[int | None] = []
     for cap, answer in answers:
-        if isinstance(answer, EndpointError):
-            return failed(name, answer)
+        if isinstance(answer, Failure):
+            return answer.check(name)
         tokens = tokens_of(answer)
         counts.append(tokens)
         if answer.finish_reason != "length":
@@ -40,9 +39,9 @@ def _cap_check(name: str, answers: list[tuple[int, Completion | EndpointError]])
     return Check(name, Verdict.OK, f"'length' at max_tokens {caps}{uncounted}")
 
 
-def _usage_check(name: str, answer: Completion | EndpointError) -> Check:
-    if isinstance(answer, EndpointError):
-        return failed(name, answer)
+def _usage_check(name: str, answer: Completion | Failure) -> Check:
+    if isinstance(answer, Failure):
+        return answer.check(name)
     usage = answer.usage
     if usage is None:
         return Check(name, Verdict.WRONG, "absent")
@@ -63,14 +62,14 @@ async def check_streaming(client: ProbeClient, greedy: str | None) -> Check:
     """
     name = "streaming"
     answer = await client.ask(STORY, stream=True)
-    if isinstance(answer, EndpointError):
-        return failed(name, answer)
+    if isinstance(answer, Failure):
+        return answer.check(name)
     if answer.chunks is None:
         return Check(name, Verdict.IGNORED, "the answer comes whole, not as a stream")
     if greedy is not None and text_of(answer) != greedy:
         return Check(name, Verdict.WRONG, "the streamed text is not the text of the same answer in one piece")
     copied = await client.ask(COPY, stream=True)
-    if isinstance(copied, EndpointError):
-        return failed(name, copied)
+    if isinstance(copied, Failure):
+        return copied.check(name)
     counts = f"{copied.chunks} chunks for {tokens_of(copied) or 'an unknown number of'} tokens of a copy"
     return Check(name, Verdict.OK, counts)

@@ -4,8 +4,7 @@ import json
 
 from pydantic import JsonValue
 
-from .attempt import EndpointError
-from .check import Check, Verdict, failed
+from .check import Check, Failure, Verdict
 from .probe_client import ProbeClient, text_of
 from .rendered import fingerprint
 from .response import Completion
@@ -35,8 +34,8 @@ async def check_tools(client: ProbeClient) -> tuple[RenderedPrompt | None, tuple
     asked = await client.ask(_QUESTION, budget=1, fields=tools)
     without = await client.ask(_QUESTION, budget=1)
     accepted = (
-        failed("tools", asked)
-        if isinstance(asked, EndpointError)
+        asked.check("tools")
+        if isinstance(asked, Failure)
         else Check("tools", Verdict.OK, "a request with tools is answered")
     )
     rendered = fingerprint(await client.endpoint.render(client.body(_QUESTION, fields=tools)))
@@ -49,7 +48,7 @@ async def check_tools(client: ProbeClient) -> tuple[RenderedPrompt | None, tuple
     )
 
 
-def _prompt_check(rendered: RenderedPrompt | None, asked: Completion | EndpointError) -> Check:
+def _prompt_check(rendered: RenderedPrompt | None, asked: Completion | Failure) -> Check:
     """What the prompt with tools is, in a form that two servers can be compared by."""
     name = "prompt with tools"
     if rendered is not None:
@@ -62,8 +61,8 @@ def _prompt_check(rendered: RenderedPrompt | None, asked: Completion | EndpointE
 def _reach_check(
     rendered: RenderedPrompt | None,
     bare: RenderedPrompt | None,
-    asked: Completion | EndpointError,
-    without: Completion | EndpointError,
+    asked: Completion | Failure,
+    without: Completion | Failure,
 ) -> Check:
     name = "tools in the prompt"
     sizes: tuple[object, object] = (rendered, bare)
@@ -76,7 +75,7 @@ def _reach_check(
     return Check(name, Verdict.APPLIED, "the prompt is another with tools than without")
 
 
-def _prompt_tokens(answer: Completion | EndpointError) -> int | None:
+def _prompt_tokens(answer: Completion | Failure) -> int | None:
     return answer.usage.prompt_tokens if isinstance(answer, Completion) and answer.usage else None
 
 
@@ -85,8 +84,8 @@ async def _forced_check(client: ProbeClient) -> Check:
     choice: JsonValue = {"type": "function", "function": {"name": _NAME}}
     fields: dict[str, JsonValue] = {"tools": [TOOL], "tool_choice": choice}
     answer = await client.ask(_QUESTION, budget=_CALL_BUDGET, fields=fields)
-    if isinstance(answer, EndpointError):
-        return failed(name, answer)
+    if isinstance(answer, Failure):
+        return answer.check(name)
     if answer.tool_calls:
         return _call_check(name, answer.tool_calls)
     if answer.finish_reason == "length":
