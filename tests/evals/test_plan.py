@@ -57,6 +57,7 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "system_prompt": None,
         "redact": False,
         "starts_in_reasoning": "auto",
+        "allow": (),
     }
     assert plan.gate.model_dump() == {
         "margin": 0.03,
