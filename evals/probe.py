@@ -1,6 +1,7 @@
 """A probe: what one endpoint is, and what it does with caps, streams, sampling parameters and tools.
 
-About forty short requests, one after another. What can be seen only in effects is judged by effects.
+About thirty short requests, one after another; what shows only in effects is judged by effects. Engines have
+died of a single field, so a probe is for servers that may be started again.
 """
 
 import asyncio
@@ -103,7 +104,7 @@ async def probe_url(
         facts = await read_facts(endpoint)
         endpoint.kind = facts.kind
         client = ProbeClient(endpoint, model or _only_model(facts, url))
-        tell(f"{name}: probing {client.model} at {url}; about 40 short requests")
+        tell(f"{name}: probing {client.model} at {url}; about 30 short requests")
         return await _probe(client, facts)
     finally:
         await endpoint.close()

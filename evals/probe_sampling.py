@@ -87,7 +87,7 @@ async def check_logprobs(client: ProbeClient) -> tuple[tuple[TokenLogprob, ...],
         return (), Check(
             name, Verdict.WRONG, "0.0 and no alternatives for some tokens: those that came out of a draft"
         )
-    return prose, Check(name, Verdict.OK, "present, for drafted tokens too")
+    return prose, Check(name, Verdict.OK, "present, with alternatives")
 
 
 async def check_seed(client: ProbeClient, measure: Measure) -> tuple[Measure, tuple[Check, ...]]:

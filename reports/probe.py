@@ -42,7 +42,10 @@ _ADVICE: dict[tuple[str, Verdict], str] = {
         Verdict.REFUSED,
     ): "start vLLM with --enable-auto-tool-choice --tool-call-parser, or use mode prompted",
     ("tools in the prompt", Verdict.IGNORED): "the chat template leaves tools out: use mode prompted",
-    ("forced call", Verdict.WRONG): "the server's parser does not fit the model: see --tool-call-parser",
+    (
+        "forced call",
+        Verdict.WRONG,
+    ): "nothing holds the model to the call, or the parser does not fit it (vLLM: --tool-call-parser)",
     ("MTP layers", Verdict.WRONG): "fetch a checkpoint with these layers, or turn MTP off",
     ("MTP layers", Verdict.IGNORED): "servers look at config.json: without the declaration MTP cannot start",
 }
@@ -56,6 +59,7 @@ _DIFFERENT: dict[str, str] = {
     "context": "one of them cuts earlier: start both with one context length",
     "KV cache": "more or less memory for the cache: batches and preemptions may differ",
     "speculating": "as it should be for a baseline and a candidate",
+    "streaming": "tokens of an accepted draft come in one chunk: never count chunks",
     "temperature 0": "the noise is not the same on both sides",
     "prompt with tools": "the model is asked two things: use one chat template",
     "greedy answer": "speculation, or something beside it, changes answers at temperature 0",
@@ -155,7 +159,8 @@ def _row_advice(name: str, cells: Sequence[Check | None], *, differs: bool) -> s
         if (advice := _ADVICE.get((name, check.verdict))) is not None:
             return advice
         if check.verdict in _PARAMETER_ADVICE:
-            return _PARAMETER_ADVICE[check.verdict]
+            leave = "; leave it out of a comparison of these two" if differs else ""
+            return _PARAMETER_ADVICE[check.verdict] + leave
     return None
 
 
