@@ -69,7 +69,7 @@ async def ask_all(
         endpoints = {arm.name: Endpoint(arm, record.plan.run, stopping) for arm in arms}
         try:
             async with ManagedServers(directory, stopping, tell) as servers:
-                asking = _Asking(record, journal, progress, stopping)
+                asking = _Asking(record, journal, progress, stopping, frozenset(endpoints))
                 lanes = [_Lane(record, one, stopping, tell, redaction) for one in endpoints.values()]
                 if not record.plan.is_managed:
                     await asyncio.gather(*(asking.meet(lane) for lane in lanes))
@@ -84,8 +84,16 @@ async def ask_all(
 class _Asking:
     """One session: what is known so far, and where it is kept."""
 
-    def __init__(self, record: Record, journal: Journal, progress: Progress, stopping: Stopping) -> None:
+    def __init__(
+        self,
+        record: Record,
+        journal: Journal,
+        progress: Progress,
+        stopping: Stopping,
+        unmet: frozenset[str],
+    ) -> None:
         self.record = record
+        self._unmet = unmet
         self._journal, self._progress, self._stopping = journal, progress, stopping
         self._session = uuid.uuid4().hex
         self._attempts = dict(record.attempts)
@@ -100,11 +108,14 @@ class _Asking:
         arm = lane.endpoint.arm.name
         save_facts(self.record.directory, {arm: facts})
         self.record = replace(self.record, facts={**self.record.facts, arm: facts})
+        self._unmet -= {arm}
         await self._count(lane)
 
     def check_arms(self, tell: Callable[[str], None]) -> None:
         """Refuse to go on if the arms met so far, in earlier sessions too, cannot be compared."""
-        preflight = check_arms(self.record.plan, self.record.facts)
+        # A server that this session has still to meet may have been mended since its facts were stored.
+        known = {arm: facts for arm, facts in self.record.facts.items() if arm not in self._unmet}
+        preflight = check_arms(self.record.plan, known)
         preflight.refuse(self.record.plan.run.allow)
         for note in preflight.notes:
             if note not in self._told:
