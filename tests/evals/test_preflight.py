@@ -165,6 +165,22 @@ def test_an_arm_that_is_met_later_is_held_against_what_is_stored(tmp_path):
         assert two.requests == []
 
 
+def test_a_server_that_was_mended_is_met_anew(tmp_path):
+    """What a refused session stored does not stand against the next."""
+    suite = write_suite(tmp_path / "suite.jsonl", 1)
+    mended = vllm_pages(metrics=SPECULATING)
+    with (
+        ScriptedServer(right, pages=vllm_pages()) as one,
+        ScriptedServer(right, pages=vllm_pages(context=2048, metrics=SPECULATING)) as two,
+    ):
+        plan = make_plan(suite, {"baseline": one, "mtp": two})
+        with pytest.raises(UserError, match="--allow context"):
+            ask(plan, tmp_path / "run")
+        two.pages.update(mended)
+        ask(plan, tmp_path / "run")
+        assert (len(one.requests), len(two.requests)) == (1, 1)
+
+
 def test_a_redacted_run_keeps_no_fingerprint_of_a_prompt(tmp_path):
     """Whoever guesses a prompt could check the guess against a plain hash."""
     suite = write_suite(tmp_path / "suite.jsonl", 1)
