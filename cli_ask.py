@@ -66,6 +66,10 @@ def run(
         bool | None,
         typer.Option("--until-decided", help="Ask a candidate no more once it is surely a regression."),
     ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="Let arms differ in context, prompt, model or speculation; repeat."),
+    ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Ask only this arm; repeat.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
@@ -89,6 +93,7 @@ def run(
             ("shots", shots),
             ("redact", redact),
             ("until_decided", until_decided),
+            ("allow", allow),
             ("system_prompt", None if system_prompt is None else _system_prompt(system_prompt)),
         )
         if value is not None

@@ -18,3 +18,9 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         return self.what if self.tip is None else f"{self.what}\n  tip: {self.tip}"
+
+
+def first_error(group: BaseExceptionGroup[UserError]) -> UserError:
+    """Return the first error of those that tasks side by side have raised: several may have one reason."""
+    first = group.exceptions[0]
+    return first_error(first) if isinstance(first, BaseExceptionGroup) else first

@@ -124,6 +124,14 @@ def read_kv_tokens(page: str) -> int | None:
     return None
 
 
+def read_cache_labels(page: str) -> dict[str, str]:
+    """Return how vLLM's cache is configured, by the labels of that line; empty where there is none."""
+    for name, labels, _ in _samples(page):
+        if name == _CACHE_CONFIG:
+            return labels
+    return {}
+
+
 def counted(snapshots: Sequence[Snapshot]) -> Counters | None:
     """Return what was counted over all sessions; None without two neighbouring snapshots of one session."""
     differences = [

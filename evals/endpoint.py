@@ -18,8 +18,16 @@ from .chat_stream import ChatStream
 from .event_stream import EventReader
 from .patience import SendError, patient_sends
 from .plan import Mode, RunSection
-from .raw_prompt import Page, completion_body, decode_page, read_decoded, read_rendered, render_page
-from .response import Completion, read_completion
+from .raw_prompt import (
+    RENDERING_KINDS,
+    Page,
+    completion_body,
+    decode_page,
+    read_decoded,
+    read_rendered,
+    render_page,
+)
+from .response import BadResponseError, Completion, read_completion
 from .send_errors import as_send_errors, drain, innermost, pieces_of
 from .server import ServerKind
 from .stopping import Stopping
@@ -115,6 +123,38 @@ class Endpoint:
                 exit_code=4,
             ) from None
 
+    async def complete(self, body: Body) -> Completion:
+        """Send one chat completion, once: a question of our own, that no journal keeps.
+
+        Raises:
+            SendError: No answer came.
+        """
+        try:
+            return await self._send("/chat/completions", body, stream=body.get("stream") is True)
+        except SendError as failure:
+            message = self._without_key(failure.error.message)
+            raise SendError(replace(failure.error, message=message), is_retried=failure.is_retried) from None
+
+    async def render(self, body: Body) -> str | list[JsonValue] | None:
+        """Return the prompt that the server makes of a chat body: text, or token ids.
+
+        None where it has no such page, or does not answer there: like every page beside the OpenAI routes.
+        """
+        if self.kind not in RENDERING_KINDS:
+            return None
+        try:
+            page = render_page(self.kind, body, self.arm.name)
+            return read_rendered(await self._post(page, min(PAGE_SECONDS, self._settings.timeout)))
+        except (SendError, BadResponseError):
+            return None
+
+    async def post_text(self, page: Page) -> str | None:
+        """Return what a page beside the OpenAI routes answers to a POST; None where it has no answer."""
+        try:
+            return await self._post(page, min(PAGE_SECONDS, self._settings.timeout))
+        except SendError:
+            return None
+
     async def ask(self, ask: Ask, body: Body, index: int) -> Attempt:
         """Send until an answer comes or the retries end; never raises for what the endpoint did."""
         if ask.mode is Mode.NATIVE and self.kind is ServerKind.VLLM:
@@ -188,7 +228,8 @@ class Endpoint:
                         if ask.mode is Mode.RAW and "prompt" not in body:
                             body = await self._rendered(body)
                             started = time.monotonic()
-                        outcome = await self._send(ask, body)
+                        path = "/completions" if ask.mode is Mode.RAW else "/chat/completions"
+                        outcome = await self._send(path, body, stream=ask.stream)
                     except SendError as failure:
                         outcome = failure.error
                         raise
@@ -203,7 +244,8 @@ class Endpoint:
     async def _rendered(self, body: Body) -> Body:
         """The text completion that asks what `body` asks, its prompt rendered by the server."""
         page = render_page(self.kind, body, self.arm.name)
-        return completion_body(body, read_rendered(await self.post_page(page)))
+        async with as_send_errors(self._settings.timeout):
+            return completion_body(body, read_rendered(await self._post(page, self._settings.timeout)))
 
     async def _raw_text(self, completion: Completion) -> str | None:
         """The text of the generation before the server's parser read it; None where the server hides it."""
@@ -220,14 +262,16 @@ class Endpoint:
         Raises:
             SendError: Nothing came, or an error.
         """
-        async with as_send_errors(self._settings.timeout):
+        return await self._post(page, self._settings.timeout)
+
+    async def _post(self, page: Page, seconds: float) -> str:
+        async with as_send_errors(seconds):
             url = server_root(self.arm.base_url) + page.path
             return await self._client.post(url, cast_to=str, body=page.body)
 
-    async def _send(self, ask: Ask, body: Body) -> Completion:
-        path = "/completions" if ask.mode is Mode.RAW else "/chat/completions"
+    async def _send(self, path: str, body: Body, *, stream: bool) -> Completion:
         async with as_send_errors(self._settings.timeout):
-            if ask.stream:
+            if stream:
                 return await self._stream(path, body)
             return read_completion(await self._client.post(path, cast_to=str, body=dict(body)))
 

@@ -34,6 +34,10 @@ class Mode(StrEnum):
     RAW = "raw"  # the server renders its own template; the completion is read without the server's parser
 
 
+# What arms may differ in where the plan allows it by name (`preflight.py`).
+Allowed = Literal["context", "prompt", "model", "speculation"]
+
+
 class RunSection(Section):
     """`[run]`: the suite, the request parameters, and how hard to try."""
 
@@ -66,6 +70,7 @@ class RunSection(Section):
     redact: bool = False
     until_decided: bool = False
     starts_in_reasoning: bool | Literal["auto"] = "auto"
+    allow: tuple[Allowed, ...] = Field(default=(), strict=False)  # differences between arms that may be
 
     @field_validator("dialect")
     @classmethod

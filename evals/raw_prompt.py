@@ -23,6 +23,8 @@ from .server import ServerKind
 _TEMPLATE_FIELDS = frozenset(
     ("messages", "tools", "tool_choice", "parallel_tool_calls", "chat_template", "chat_template_kwargs")
 )
+# Engines with a page that renders a chat body.
+RENDERING_KINDS = frozenset((ServerKind.VLLM, ServerKind.LLAMA_CPP))
 _RENDERED_FIELDS = ("messages", "tools", "chat_template", "chat_template_kwargs")
 
 

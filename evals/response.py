@@ -84,9 +84,24 @@ class _Message(_Lenient):
     tool_calls: JsonValue = None
 
 
+class _Alternative(_Lenient):
+    token: str
+    logprob: float
+
+
+class _Token(_Alternative):
+    id: _Told[int] = None  # llama.cpp
+    top_logprobs: _Told[list[_Alternative]] = None
+
+
+class _Logprobs(_Lenient):
+    content: _Told[list[_Token]] = None
+
+
 class _Choice(_Lenient):
     message: _Message | None = None
     text: str | None = None  # of a text completion
+    logprobs: _Told[_Logprobs] = None
     token_ids: _Told[list[int]] = None  # vLLM, where the request asks with `return_token_ids`
     finish_reason: str | None = None
     stop_reason: JsonValue = None
@@ -121,12 +136,22 @@ class _Completion(_Lenient):
 
 
 @dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One token of an answer with its log probability, and the most probable ones of its place."""
+
+    token: str
+    logprob: float
+    id: int | None = None
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """What one answer said; every absent field is None.
 
-    `token_ids` are those of the whole answer, where the server tells. `ttft_ms` (time to the first piece of
-    the answer) and `chunks` (events that held a piece of it) are known of a stream only; chunks say nothing
-    about tokens.
+    `token_ids` and `logprobs` are those of the whole answer, where the server tells (`logprobs` not of a
+    stream). `ttft_ms` (time to the first piece of the answer) and `chunks` (events that held a piece of it)
+    are known of a stream only; chunks say nothing about tokens.
     """
 
     finish_reason: str | None
@@ -141,6 +166,7 @@ class Completion:
     token_ids: tuple[int, ...] | None = None
     ttft_ms: float | None = None
     chunks: int | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
 
 
 def read_completion(text: str) -> Completion:
@@ -189,6 +215,7 @@ def completion_from_json(raw: "Json", text: str) -> Completion:
         system_fingerprint=completion.system_fingerprint,
         timing=_timing(completion),
         token_ids=None if choice.token_ids is None else tuple(choice.token_ids),
+        logprobs=_logprobs(choice.logprobs),
     )
 
 
@@ -226,6 +253,20 @@ def _usage(usage: _Usage | None) -> Usage | None:
     if reasoning is None and details is not None:
         reasoning = details.reasoning_tokens
     return Usage(usage.prompt_tokens, usage.completion_tokens, reasoning)
+
+
+def _logprobs(logprobs: _Logprobs | None) -> tuple[TokenLogprob, ...] | None:
+    if logprobs is None or logprobs.content is None:
+        return None
+    return tuple(
+        TokenLogprob(
+            one.token,
+            one.logprob,
+            one.id,
+            tuple((other.token, other.logprob) for other in one.top_logprobs or ()),
+        )
+        for one in logprobs.content
+    )
 
 
 def _drafts(completion: _Completion) -> Drafts | None:

@@ -19,10 +19,12 @@ from .ladder import grade_run
 from .managed import ManagedServers
 from .margins import measure_margin
 from .parting import Parting, partings
+from .preflight import check_arms, read_prompt
 from .prompt import request_body
 from .record import Record, keep_attempt, read_run, save_facts
 from .redaction import Redaction
 from .rounds import due, is_refused_budget
+from .server import RenderedPrompt
 from .stopping import Stopping
 
 
@@ -71,10 +73,11 @@ async def ask_all(
         endpoints = {arm.name: Endpoint(arm, record.plan.run, stopping) for arm in arms}
         try:
             async with ManagedServers(directory, stopping, tell) as servers:
-                asking = _Asking(record, journal, progress, stopping)
+                asking = _Asking(record, journal, progress, stopping, frozenset(endpoints))
                 lanes = [_Lane(record, one, stopping, tell, redaction) for one in endpoints.values()]
                 if not record.plan.is_managed:
                     await asyncio.gather(*(asking.meet(lane) for lane in lanes))
+                    asking.check_arms(tell)
                 await asking.ask_rounds(lanes, servers)
                 await asking.measure_margins(lanes, servers)
                 return asking.record
@@ -101,21 +104,43 @@ def _margins_due(record: Record) -> list[Parting]:
 class _Asking:
     """One session: what is known so far, and where it is kept."""
 
-    def __init__(self, record: Record, journal: Journal, progress: Progress, stopping: Stopping) -> None:
+    def __init__(
+        self,
+        record: Record,
+        journal: Journal,
+        progress: Progress,
+        stopping: Stopping,
+        unmet: frozenset[str],
+    ) -> None:
         self.record = record
+        self._unmet = unmet
         self._journal, self._progress, self._stopping = journal, progress, stopping
         self._session = uuid.uuid4().hex
         self._attempts = dict(record.attempts)
         self._gave_up: set[Key] = set()
+        self._told: set[str] = set()
 
     async def meet(self, lane: "_Lane") -> None:
         """Ask a server what it is, and where its counters stand, before it is asked anything else."""
         facts = await read_facts(lane.endpoint)
         lane.endpoint.kind = facts.kind
+        facts = replace(facts, prompt=await lane.first_prompt(self.record))
         arm = lane.endpoint.arm.name
         save_facts(self.record.directory, {arm: facts})
         self.record = replace(self.record, facts={**self.record.facts, arm: facts})
+        self._unmet -= {arm}
         await self._count(lane)
+
+    def check_arms(self, tell: Callable[[str], None]) -> None:
+        """Refuse to go on if the arms met so far, in earlier sessions too, cannot be compared."""
+        # A server that this session has still to meet may have been mended since its facts were stored.
+        known = {arm: facts for arm, facts in self.record.facts.items() if arm not in self._unmet}
+        preflight = check_arms(self.record.plan, known)
+        preflight.refuse(self.record.plan.run.allow)
+        for note in preflight.notes:
+            if note not in self._told:
+                tell(f"note: {note}")
+                self._told.add(note)
 
     async def ask_rounds(self, lanes: Sequence["_Lane"], servers: ManagedServers) -> None:
         """Ask round after round, all arms side by side or in turn, until nothing is due."""
@@ -132,6 +157,7 @@ class _Asking:
                     if share and not self._stopping.is_set:
                         if await servers.start(lane.endpoint) and not self._stopping.is_set:
                             await self.meet(lane)
+                            self.check_arms(lane.tell)
                         await self._run(lane, share)
             else:
                 async with asyncio.TaskGroup() as group:
@@ -202,11 +228,21 @@ class _Lane:
         self._redaction = redaction
         self.endpoint = endpoint
         self.name = endpoint.arm.name
-        self._stopping, self._tell = stopping, tell
+        self._stopping, self.tell = stopping, tell
         indexes = (attempt.index for attempt in record.attempts.values() if attempt.arm == endpoint.arm.name)
         self._next_index = max(indexes, default=-1) + 1
         self._failures_in_a_row = 0
         self.is_given_up = False
+
+    async def first_prompt(self, record: Record) -> RenderedPrompt | None:
+        """What the server makes of the first sample; None of a redacted run: a plain hash can be guessed."""
+        if self._redaction is not None or not record.samples:
+            return None
+        settings = self._settings
+        sample = self._samples[record.samples[0].id]
+        ask = Ask(sample.id, self.name, settings.mode, settings.is_streamed, Stage.FIRST, settings.max_tokens)
+        body = request_body(sample, ask, self.endpoint.arm, settings, DIALECTS[settings.dialect])
+        return await read_prompt(self.endpoint, body)
 
     async def run(self, asks: Iterable[Ask], keep: _Keep) -> None:
         """Send everything, or stop handing out when somebody wants to end or the arm is dead."""
@@ -255,7 +291,7 @@ class _Lane:
         self.is_given_up = True
         error = attempt.error
         last = "" if error is None else f" (the last: {_status(error)}{error.message})"
-        self._tell(
+        self.tell(
             f"arm {attempt.arm}: {self._failures_in_a_row} requests in a row brought no answer{last}; "
             "it is asked nothing more for now"
         )

@@ -22,11 +22,26 @@ class Speculating(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class RenderedPrompt:
+    """Fingerprint of a prompt as the server renders it, counted in `unit` (tokens, or characters of text)."""
+
+    unit: str
+    size: int
+    digest: str
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.size} {self.unit}, #{self.digest}"
+
+
+@dataclass(frozen=True, slots=True)
 class ServerFacts:
     """Facts of one server at one time; what it does not tell is None.
 
     `context` is the number of tokens that prompt and answer share (per slot in llama.cpp). `kv_tokens` is
     what the KV cache holds. `lossy` names settings by which speculation may change answers on purpose.
+    `prompt` is what the server makes of the first sample of a run (not kept of a redacted one).
     """
 
     kind: ServerKind = ServerKind.UNKNOWN
@@ -36,3 +51,4 @@ class ServerFacts:
     speculating: Speculating = Speculating.UNKNOWN
     kv_tokens: int | None = None
     lossy: tuple[str, ...] = ()
+    prompt: RenderedPrompt | None = None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..errors import UserError
+from ..errors import UserError, first_error
 from ..parsers.dialects import DIALECTS
 from ..tasks.suite import Suite, load_suites
 from .attempt import Ask, Stage
@@ -55,7 +55,7 @@ def ask_plan(
             asyncio.run(_ask(directory, progress, tell, stopping, arms, redaction))
         except* UserError as group:
             # Arms are asked side by side: several may have failed for one reason; the first says it.
-            raise _first(group) from None
+            raise first_error(group) from None
         except* KeyboardInterrupt:
             stopping.set()
     if stopping.is_set:
@@ -129,8 +129,3 @@ def _still_due(asks: Sequence[Ask], directory: Path) -> str:
     counts = Counter(ask.arm for ask in asks)
     arms = ", ".join(f"{arm} {count}" for arm, count in counts.items())
     return f"still without an answer: {arms}; `draftproof run --out {directory}` goes on"
-
-
-def _first(group: BaseExceptionGroup[UserError]) -> UserError:
-    first = group.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -10,7 +10,7 @@ from draftproof.evals.session import ask_plan
 from draftproof.evals.summary import summarise, write_derived
 from draftproof.reports.progress import SilentProgress
 
-from ..scripted import answer
+from ..scripted import MODEL, answer
 
 CAP = 100
 TOOL = {
@@ -77,7 +77,7 @@ def raw_plan(suite, servers, **run):
             **run,
         },
         "arms": [
-            {"name": name, "base_url": getattr(server, "base_url", server), "model": "m"}
+            {"name": name, "base_url": getattr(server, "base_url", server), "model": MODEL}
             for name, server in servers.items()
         ],
     }

@@ -2,7 +2,7 @@
 
 import json
 
-from ..scripted import ScriptedServer, answer
+from ..scripted import MODEL, ScriptedServer, answer
 from .asking import TOOL, ask, call_of, journal, judged, make_plan, right
 
 SLOPPY = {"type": "function", "function": {"name": "search", "parameters": {"type": "str"}}}
@@ -36,7 +36,7 @@ def test_the_fields_of_a_capture_are_sent_under_the_plan_s_sampling(tmp_path):
             assert told[0].startswith("note: 2 of 3 samples declare a tool that is none")
             requests = {row["id"]: row["request"] for row in journal(tmp_path / mode, "baseline")}
             assert {body["temperature"] for body in requests.values()} == {0.0}
-            assert {body["model"] for body in requests.values()} == {"m"}
+            assert {body["model"] for body in requests.values()} == {MODEL}
             assert all(body["stop"] == ["END"] for body in requests.values())
             with_field = {i for i, body in requests.items() if "parallel_tool_calls" in body}
             assert with_field == ({"r0", "r1"} if mode == "native" else set())

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -12,6 +13,7 @@ from draftproof.evals import patience
 from draftproof.evals.attempt import Ask, EndpointError, ErrorType, Stage
 from draftproof.evals.endpoint import Endpoint
 from draftproof.evals.plan import Arm, Mode, RunSection
+from draftproof.evals.server import ServerKind
 from draftproof.evals.stopping import Stopping
 
 from ..scripted import (
@@ -344,3 +346,20 @@ def test_an_extra_page_that_breaks_is_none(page):
     """`/metrics` or `/slots` may hang or break: the run does not depend on them."""
     with ScriptedServer(lambda _request: answer(), pages={"/metrics": page}) as server:
         assert asyncio.run(read_page(server.base_url, f"{server.root_url}/metrics")) is None
+
+
+def test_a_template_page_that_gives_no_prompt_is_a_bad_response():
+    """In raw mode: the server's fault, repeated and then void, and no crash of the run."""
+
+    async def main(url):
+        endpoint = Endpoint(arm_of(url), settings_of(retries=1))
+        endpoint.kind = ServerKind.VLLM
+        try:
+            return await endpoint.ask(replace(ASK, mode=Mode.RAW), BODY, 0)
+        finally:
+            await endpoint.close()
+
+    with ScriptedServer(lambda _: answer(), pages={"/tokenize": json_reply({})}) as server:
+        attempt = asyncio.run(main(server.base_url))
+        assert (attempt.status, attempt.error.type) == ("failed", ErrorType.BAD_RESPONSE)
+        assert (attempt.retries, server.requests) == (1, [])

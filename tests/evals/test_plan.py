@@ -61,6 +61,7 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "redact": False,
         "until_decided": False,
         "starts_in_reasoning": "auto",
+        "allow": (),
     }
     assert plan.gate.model_dump() == {
         "preset": None,

@@ -4,7 +4,13 @@ import json
 
 import pytest
 from draftproof.evals.attempt import Drafts, ErrorType, Usage
-from draftproof.evals.response import BadResponseError, error_message, error_type, read_completion
+from draftproof.evals.response import (
+    BadResponseError,
+    TokenLogprob,
+    error_message,
+    error_type,
+    read_completion,
+)
 
 
 def body(message=None, choice=None, **members):
@@ -184,3 +190,26 @@ def test_a_status_says_whose_fault_it_is(status, text, kind):
 def test_an_error_is_told_in_the_servers_own_words(text, message):
     """On one line, and never a whole page."""
     assert error_message(text) == message
+
+
+@pytest.mark.parametrize(
+    ("logprobs", "read"),
+    [
+        (None, None),
+        ({"content": None}, None),
+        ({"content": "x"}, None),
+        ({"content": [{"token": "a", "logprob": None}]}, None),
+        (
+            {"content": [{"token": "a", "logprob": -0.5, "id": 7, "top_logprobs": []}]},
+            (TokenLogprob("a", -0.5, 7),),
+        ),
+        (
+            {"content": [{"token": "a", "logprob": 0, "top_logprobs": [{"token": "b", "logprob": -2}]}]},
+            (TokenLogprob("a", 0.0, None, (("b", -2.0),)),),
+        ),
+    ],
+)
+def test_log_probabilities_are_read_where_they_can_be(logprobs, read):
+    """Bookkeeping beside the answer: what cannot be read of it was not told."""
+    choice = {"message": {"content": "a"}, "finish_reason": "stop", "logprobs": logprobs}
+    assert read_completion(json.dumps({"choices": [choice]})).logprobs == read

@@ -12,7 +12,7 @@ from draftproof.evals.record import read_run
 from draftproof.evals.rounds import due, is_complete
 from draftproof.evals.runner import failures_to_give_up
 
-from ..scripted import ScriptedServer, delayed, error, hang, json_reply, not_json
+from ..scripted import MODEL, ScriptedServer, delayed, error, hang, json_reply, not_json
 from .asking import (
     CAP,
     ask,
@@ -147,8 +147,9 @@ def test_a_doubled_budget_that_is_refused_is_a_context_limit(tmp_path):
 
 def test_a_doubled_budget_is_clamped_to_what_the_server_allows(tmp_path):
     """`max_model_len` less the prompt, for every arm alike."""
-    models = json_reply({"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 20 + CAP + 30}]})
-    _, one, other = run(tmp_path, right, cut, 1, pages={"/v1/models": models})
+    models = json_reply({"data": [{"id": MODEL, "owned_by": "vllm", "max_model_len": 20 + CAP + 30}]})
+    pages = {"/v1/models": models, "/tokenize": error(404)}
+    _, one, other = run(tmp_path, right, cut, 1, pages=pages)
     assert [request.body["max_tokens"] for request in one.requests] == [CAP, CAP + 30]
     assert [request.body["max_tokens"] for request in other.requests] == [CAP, CAP + 30]
 
