@@ -132,7 +132,7 @@ def gate(
     quiet: Quiet = False,
 ) -> None:
     """Decide: exit 0 pass, 1 regression, 3 inconclusive, 4 void."""
-    from .evals.history import judge_against, read_accepted, refuse_unlike
+    from .evals.decision.history import judge_against, read_accepted, refuse_unlike
 
     accepted = None if against is None else read_accepted(against)
     directory = run_or_config
@@ -162,7 +162,7 @@ def gate(
 
 def _exit_code(summary: "Summary", *, allow_inconclusive: bool) -> int:
     """The decision's exit code; an inconclusive run may be let through, and then it is said aloud."""
-    from .evals.gate import Decision
+    from .evals.decision.gate import Decision
 
     if allow_inconclusive and summary.decision is Decision.INCONCLUSIVE:
         for comparison, ruling in zip(summary.comparisons, summary.rulings, strict=True):

@@ -24,7 +24,7 @@ def plan(
     """Say what a run will ask, how long that takes, and what it could see. Asks nothing."""
     from dataclasses import replace
 
-    from .evals.design import Expectation, design_run, expect_like
+    from .evals.decision.design import Expectation, design_run, expect_like
     from .evals.plan import read_plan
     from .evals.record import read_run
     from .evals.session import load_planned
@@ -51,7 +51,7 @@ def refuse_hopeless(read: "Plan") -> None:
     Raises:
         UserError: It could not, at the churn that `plan` assumes.
     """
-    from .evals.design import Expectation, design_run
+    from .evals.decision.design import Expectation, design_run
     from .evals.session import load_planned
     from .reports.plan import hopeless_sentence
 

@@ -58,8 +58,8 @@ def probe(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a server does with caps, streams, sampling parameters and tools; two are set side by side."""
-    from .evals.checkpoint import read_checkpoint
-    from .evals.probe import probe_all
+    from .evals.probing.checkpoint import read_checkpoint
+    from .evals.probing.probe import probe_all
     from .reports.probe import probe_json, render_probe
 
     urls = [one for one in (url, other) if one is not None]

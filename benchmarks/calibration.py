@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 from draftproof.evals.arm_summary import ArmSummary
 from draftproof.evals.comparison import CauseCounts, ChurnCounts, Comparison
+from draftproof.evals.decision.gate import Decision, alarm_p_values, decide
+from draftproof.evals.decision.sequential import net_over_margin
 from draftproof.evals.early import EarlyLook
-from draftproof.evals.gate import Decision, alarm_p_values, decide
 from draftproof.evals.plan import GateSection
-from draftproof.evals.sequential import net_over_margin
-from draftproof.evals.server import Speculating
+from draftproof.evals.servers.server import Speculating
 
 SIZES = (50, 100, 200, 500, 1000, 2000)
 SEED = 20261201
@@ -51,7 +51,7 @@ as broken; a net regression comes on top of it. Broken syntax that is noise show
 confirmations, and always on a server that repeats itself. Cells are per cent
 **pass / regression / inconclusive**; what is missing to 100 is void. The rows "no effect" and "unlabelled,
 churn" must stay at alpha; a cell near it is off by up to a point, and the test of the net rate alone, over
-every outcome instead of a simulation, never exceeds 5.0 % (`evals/power.py`).
+every outcome instead of a simulation, never exceeds 5.0 % (`evals/decision/power.py`).
 
 The alarms of a run (net rate, broken syntax, endpoint failures, for each candidate) share one alpha by Holm's
 procedure, and those that could not have reached it, however their pairs had fallen, take no share. Each at

@@ -1,1 +1,1 @@
-"""Ask, judge, compare, decide: plan, endpoint, journal, runner, grade, attribute, statistics, gate."""
+"""Ask, judge, compare, decide; `servers` talks to endpoints, `decision` holds the gate and its statistics."""

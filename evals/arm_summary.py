@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .attempt import Attempt, Stage
-from .counters import Counters
 from .grade import Grade, Verdict
 from .ladder import GradedSample
 from .plan import Arm
 from .record import Record
-from .server import Speculating
+from .servers.counters import Counters
+from .servers.server import Speculating
 
 
 @dataclass(frozen=True, slots=True)

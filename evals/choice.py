@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .gate import Decision
+from .decision.gate import Decision
 
 
 @dataclass(frozen=True, slots=True)

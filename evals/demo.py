@@ -4,12 +4,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from .embedded import EmbeddedServer, Speculation, start_embedded
-from .model_file import fetch_default_model
 from .plan import Plan, build_plan
 from .record import read_run, read_run_file
 from .rounds import due
 from .runner import Progress
+from .servers.embedded import EmbeddedServer, Speculation, start_embedded
+from .servers.model_file import fetch_default_model
 from .session import ask_plan
 
 ARMS = {

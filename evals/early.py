@@ -11,11 +11,11 @@ from ..tasks.draw import Draw
 from ..tasks.sample import Sample
 from .attempt import Stage
 from .attribute import attribute
+from .decision.sequential import net_over_margin
 from .finding import Cause, Finding, Transition
 from .ladder import grade_sample
 from .plan import GateSection
 from .record import Record
-from .sequential import net_over_margin
 from .stages import Place, is_settled
 
 # Samples that are asked together before the answers are looked at: enough to keep servers busy.

@@ -18,11 +18,11 @@ from ..tasks.sample import Sample
 from ..tasks.suite import Suite
 from ..tasks.suite_file import read_suite_file
 from .attempt import Attempt, Key, Stage, read_attempt
-from .counters import Counters, counted, read_snapshots
 from .divergence import Divergence, read_divergences
 from .journal import FORMAT, attempts_path, counters_path, divergences_path, write_json, write_json_lines
 from .plan import Plan
-from .server import ServerFacts
+from .servers.counters import Counters, counted, read_snapshots
+from .servers.server import ServerFacts
 
 if TYPE_CHECKING:
     from ..parsers.result import Json

@@ -11,20 +11,20 @@ from typing import Protocol
 from ..parsers.dialects import DIALECTS
 from .attempt import Ask, Attempt, EndpointError, Key, Stage
 from .attribute import attribute
-from .counters import Counters, Snapshot, read_counters
-from .endpoint import Endpoint
-from .facts import read_facts, read_metrics
 from .journal import Journal
 from .ladder import grade_run
-from .managed import ManagedServers
-from .margins import measure_margin
 from .parting import Parting, partings
-from .preflight import check_arms, read_prompt
 from .prompt import request_body
 from .record import Record, keep_attempt, read_run, save_facts
 from .redaction import Redaction
 from .rounds import due, is_refused_budget
-from .server import RenderedPrompt
+from .servers.counters import Counters, Snapshot, read_counters
+from .servers.endpoint import Endpoint
+from .servers.facts import read_facts, read_metrics
+from .servers.managed import ManagedServers
+from .servers.margins import measure_margin
+from .servers.preflight import check_arms, read_prompt
+from .servers.server import RenderedPrompt
 from .stopping import Stopping
 
 

@@ -10,9 +10,9 @@ from ..errors import UserError
 from .arm_summary import ArmSummary, summarise_arm
 from .attribute import attribute, control_transitions
 from .comparison import Comparison, compare_arms
+from .decision.gate import Decision, Ruling, alarm_alpha, alarm_p_values, decide, overall
 from .early import Course, EarlyLook, read_course, requests_saved
 from .finding_line import FindingLine
-from .gate import Decision, Ruling, alarm_alpha, alarm_p_values, decide, overall
 from .grade import Verdict
 from .journal import write_json, write_json_lines
 from .ladder import GradedSample, grade_run

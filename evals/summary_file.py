@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from .arm_summary import ArmSummary
 from .comparison import CauseCounts, ChurnCounts, Comparison
-from .counters import Counters
-from .gate import Decision, Ruling
-from .server import Speculating
+from .decision.gate import Decision, Ruling
+from .servers.counters import Counters
+from .servers.server import Speculating
 from .ways import WayCode
 
 # The format of summary.json and findings.jsonl.

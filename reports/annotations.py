@@ -6,8 +6,8 @@ GitHub Actions". A step shows ten of a kind, so the rest is counted rather than 
 
 from collections.abc import Iterator
 
+from ..evals.decision.gate import Decision
 from ..evals.finding import Cause, Finding, Transition
-from ..evals.gate import Decision
 from ..evals.summary import Summary
 from .finding_text import details
 from .visible import visible_line

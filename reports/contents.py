@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ..evals.arm_summary import ArmSummary
 from ..evals.comparison import CauseCounts, ChurnCounts, Comparison
+from ..evals.decision.gate import Decision, Ruling
 from ..evals.finding import Finding, Transition
-from ..evals.gate import Decision, Ruling
 from ..evals.position import passes_by_part
 from ..evals.summary import Summary
 from .server_tables import position_table, speculation_table, speed_tables, ways_table

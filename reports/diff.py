@@ -8,8 +8,8 @@ from rich.text import Text
 from ..evals.arm_summary import ArmSummary
 from ..evals.choice import choose_arm
 from ..evals.comparison import Comparison
+from ..evals.decision.statistics import mcnemar_exact
 from ..evals.pairing import Operand, only_one_breaks, operands, pair_arms
-from ..evals.statistics import mcnemar_exact
 from ..evals.summary import Summary
 from .table import MISSING, Table
 from .terminal import STYLES, open_console, print_table, text_of

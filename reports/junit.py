@@ -12,8 +12,8 @@ import io
 from typing import TYPE_CHECKING
 
 from ..evals.comparison import Comparison
+from ..evals.decision.gate import Decision, Ruling
 from ..evals.finding import Finding, Transition
-from ..evals.gate import Decision, Ruling
 from ..evals.summary import Summary
 from .finding_text import details, headline
 from .visible import visible_line

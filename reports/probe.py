@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..evals.check import Check, Verdict
-from ..evals.checkpoint import Checkpoint
-from ..evals.probe import NAMES, Probe
+from ..evals.probing.check import Check, Verdict
+from ..evals.probing.checkpoint import Checkpoint
+from ..evals.probing.probe import NAMES, Probe
 from .visible import shortened, visible_line
 
 WIDTH = 110

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ..evals.gate import Decision
+from ..evals.decision.gate import Decision
 from ..evals.summary import Summary
 from .contents import build_contents
 from .layout import column_widths, row_lines, turned

@@ -2,7 +2,7 @@
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.model_file import fetch_default_model
+from draftproof.evals.servers.model_file import fetch_default_model
 
 
 @pytest.fixture(scope="session")

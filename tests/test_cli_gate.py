@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .evals.test_history import NAMES, written
+from .evals.decision.test_history import NAMES, written
 from .test_cli import arm_toml, draftproof
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .evals.toy_model import Toy
+from .evals.probing.toy_model import Toy
 from .scripted import MODEL, ScriptedServer
 from .test_cli import draftproof
 

@@ -3,9 +3,9 @@
 import json
 from unittest import mock
 
-from draftproof.evals import patience
 from draftproof.evals.plan import build_plan
 from draftproof.evals.record import read_run
+from draftproof.evals.servers import patience
 from draftproof.evals.session import ask_plan
 from draftproof.evals.summary import summarise, write_derived
 from draftproof.reports.progress import SilentProgress

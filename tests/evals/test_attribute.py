@@ -6,7 +6,7 @@ from draftproof.evals.attribute import attribute, control_transitions, judge
 from draftproof.evals.finding import Cause, Transition
 from draftproof.evals.finding_line import FindingLine
 from draftproof.evals.ladder import grade_run
-from draftproof.evals.server import ServerFacts
+from draftproof.evals.servers.server import ServerFacts
 
 from .build import (
     BROKEN,

@@ -2,7 +2,7 @@
 
 import pytest
 from draftproof.evals.choice import choose_arm
-from draftproof.evals.gate import Decision
+from draftproof.evals.decision.gate import Decision
 
 P, R, I, V = Decision.PASS, Decision.REGRESSION, Decision.INCONCLUSIVE, Decision.VOID  # noqa: E741
 

@@ -9,13 +9,15 @@ from draftproof.evals.position import FEWEST, passes_by_part
 from draftproof.evals.summary import summarise
 from draftproof.reports.server_tables import position_table
 
-from ..scripted import ScriptedServer, json_reply
+from ..scripted import ScriptedServer, error, json_reply
 from .asking import ask, judged, make_plan, right, write_suite, wrong
 from .build import RIGHT, WRONG, attempt, record, sample
 
+CHAT = "/v1/chat/completions"
+
 
 def served(reply, owner="llamacpp"):
-    card = {"id": "m", "object": "model", "owned_by": owner}
+    card = {"id": "scripted", "object": "model", "owned_by": owner}
     return ScriptedServer(reply, pages={"/v1/models": json_reply({"data": [card]})})
 
 
@@ -28,7 +30,7 @@ def test_an_isolated_request_starts_cold(tmp_path, owner, field, is_set):
     suite = write_suite(tmp_path / "s.jsonl", 3)
     with served(right, owner) as server:
         ask(make_plan(suite, {"baseline": server, "mtp": server}, isolate=True), tmp_path / "run")
-        values = [one.body.get(field) for one in server.requests]
+        values = [one.body.get(field) for one in server.requests if one.path == CHAT]
     if owner == "test":
         assert values == [None] * 6
     elif owner == "vllm":
@@ -92,6 +94,8 @@ def test_a_fault_that_shows_alone_or_never_again_has_no_label(tmp_path, candidat
     seen = []
 
     def once(request):
+        if request.path != CHAT:
+            return error(404)
         seen.append(request)
         return wrong(request) if len(seen) == 1 else right(request)
 

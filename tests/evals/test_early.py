@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.attempt import ErrorType, Stage
+from draftproof.evals.decision.gate import Decision
+from draftproof.evals.decision.history import accepted_of, judge_against
+from draftproof.evals.decision.sequential import net_over_margin
 from draftproof.evals.early import BATCH, random_order, read_course, requests_saved
-from draftproof.evals.gate import Decision
-from draftproof.evals.history import accepted_of, judge_against
 from draftproof.evals.plan import GateSection
 from draftproof.evals.rounds import due, is_complete
-from draftproof.evals.sequential import net_over_margin
 from draftproof.evals.summary import summarise
 from draftproof.reports.markdown import render_markdown
 

@@ -11,15 +11,15 @@ import pytest
 from draftproof.evals.answer import Ending
 from draftproof.evals.attempt import Ask, Stage
 from draftproof.evals.divergence import DivergenceLabel
-from draftproof.evals.embedded import Speculation, start_embedded
-from draftproof.evals.endpoint import Endpoint
-from draftproof.evals.facts import read_facts
 from draftproof.evals.ladder import read_answers
-from draftproof.evals.margins import measure_margin
 from draftproof.evals.parting import Parting
 from draftproof.evals.plan import Arm, Mode, RunSection, build_plan
 from draftproof.evals.record import read_run
-from draftproof.evals.server import Speculating
+from draftproof.evals.servers.embedded import Speculation, start_embedded
+from draftproof.evals.servers.endpoint import Endpoint
+from draftproof.evals.servers.facts import read_facts
+from draftproof.evals.servers.margins import measure_margin
+from draftproof.evals.servers.server import Speculating
 from draftproof.evals.session import ask_plan
 from draftproof.evals.summary import summarise
 from draftproof.evals.ways import WayCode

@@ -9,7 +9,7 @@ from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.journal import Journal, write_json
 from draftproof.evals.plan import build_plan
 from draftproof.evals.record import create_run, read_run, read_run_file, refuse_foreign, save_facts
-from draftproof.evals.server import ServerFacts, ServerKind, Speculating
+from draftproof.evals.servers.server import ServerFacts, ServerKind, Speculating
 from draftproof.evals.session import load_planned
 from draftproof.tasks.suite import load_suites
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from draftproof.evals.answer import Ending, read_answer
 from draftproof.evals.attempt import Attempt, Drafts, ErrorType, Stage
-from draftproof.evals.chat_stream import ChatStream, StreamedError
-from draftproof.evals.event_stream import EventReader
 from draftproof.evals.grade import grade_answer
 from draftproof.evals.plan import Mode, RunSection
-from draftproof.evals.response import error_type, read_completion
+from draftproof.evals.servers.chat_stream import ChatStream, StreamedError
+from draftproof.evals.servers.event_stream import EventReader
+from draftproof.evals.servers.response import error_type, read_completion
 from draftproof.parsers.dialects import DIALECTS
 from draftproof.parsers.tools import compile_tools
 from draftproof.tasks.sample import Expected, ExpectedCall

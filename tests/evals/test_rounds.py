@@ -8,7 +8,7 @@ from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.plan import build_plan
 from draftproof.evals.record import Record
 from draftproof.evals.rounds import due, is_complete
-from draftproof.evals.server import ServerFacts
+from draftproof.evals.servers.server import ServerFacts
 from draftproof.tasks.sample import Sample
 
 from .build import BROKEN, BUDGET, OPEN, OSLO, RIGHT, TOOLS, WRONG, attempt

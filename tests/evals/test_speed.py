@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import Stage, Timing
-from draftproof.evals.counters import Counters
+from draftproof.evals.servers.counters import Counters
 from draftproof.evals.speed import ArmSpeed, Kind, PassCost, SpeedSource, fit_pass_cost
 from draftproof.evals.summary import summarise
 from draftproof.reports.server_tables import speed_tables

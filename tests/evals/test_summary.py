@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from draftproof.evals.attempt import Stage
 from draftproof.evals.comparison import compare_arms
+from draftproof.evals.decision.gate import Decision
 from draftproof.evals.divergence import Divergence, DivergenceLabel
-from draftproof.evals.gate import Decision
 from draftproof.evals.journal import Journal
 from draftproof.evals.plan import GateSection
 from draftproof.evals.record import create_run, read_run

@@ -58,7 +58,7 @@ def test_a_generation_read_twice_says_what_the_server_made_of_it(text, calls, co
 
 def vllm(reply):
     """A scripted vLLM: native answers with token ids, which /detokenize turns into what the script says."""
-    card = {"id": "m", "object": "model", "owned_by": "vllm", "max_model_len": 4096}
+    card = {"id": "scripted", "object": "model", "owned_by": "vllm", "max_model_len": 4096}
     return ScriptedServer(
         reply, pages={"/v1/models": json_reply({"data": [card]}), "/version": json_reply({"version": "0"})}
     )
@@ -98,7 +98,7 @@ def test_a_call_that_the_server_lost_is_the_server_s(tmp_path):
     suite = write_suite(tmp_path / "s.jsonl", 2)
     with vllm(speaking(right)) as baseline, vllm(speaking(dropped)) as mtp:
         ask(make_plan(suite, {"baseline": baseline, "mtp": mtp}, mode="native"), tmp_path / "run")
-        assert all(one.body["return_token_ids"] for one in mtp.requests if one.path != "/detokenize")
+        assert all(one.body["return_token_ids"] for one in mtp.requests if one.path == "/v1/chat/completions")
     summary, _ = judged(tmp_path / "run")
     (finding, _other) = summary.comparisons[0].findings
     assert finding.evidence["locus"] == Locus.SERVER

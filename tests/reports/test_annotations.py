@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from draftproof.evals.gate import Decision
-from draftproof.evals.history import accepted_of, judge_against
+from draftproof.evals.decision.gate import Decision
+from draftproof.evals.decision.history import accepted_of, judge_against
 from draftproof.evals.summary import summarise
 from draftproof.reports.annotations import render_annotations
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import xmlschema
-from draftproof.evals.history import accepted_of, judge_against
+from draftproof.evals.decision.history import accepted_of, judge_against
 from draftproof.evals.summary import summarise
 from draftproof.reports.junit import render_junit
 

@@ -2,10 +2,10 @@
 
 import json
 
-from draftproof.evals.check import Check, Verdict
-from draftproof.evals.checkpoint import Checkpoint
-from draftproof.evals.probe import Probe
-from draftproof.evals.server import RenderedPrompt, ServerFacts, ServerKind
+from draftproof.evals.probing.check import Check, Verdict
+from draftproof.evals.probing.checkpoint import Checkpoint
+from draftproof.evals.probing.probe import Probe
+from draftproof.evals.servers.server import RenderedPrompt, ServerFacts, ServerKind
 from draftproof.reports.probe import probe_json, render_probe
 
 APPLIED = Check("logit_bias", Verdict.APPLIED, "a forced token fills the answer")

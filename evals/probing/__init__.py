@@ -1,0 +1,1 @@
+"""Probe a server, or a checkpoint: what it does, shown by effects."""
