@@ -86,10 +86,15 @@ async def _forced_check(client: ProbeClient) -> Check:
     answer = await client.ask(_QUESTION, budget=_CALL_BUDGET, fields=fields)
     if isinstance(answer, Failure):
         return answer.check(name)
-    if answer.tool_calls:
-        return _call_check(name, answer.tool_calls)
-    if answer.finish_reason == "length":
-        return Check(name, Verdict.UNKNOWN, f"cut at {_CALL_BUDGET} tokens before any call was whole")
+    check = _call_check(name, answer.tool_calls) if answer.tool_calls else None
+    if check is not None and check.verdict is Verdict.OK:
+        return check
+    # By the count as well: older vLLM says `tool_calls` or `stop` of a forced call that was cut.
+    tokens = None if answer.usage is None else answer.usage.completion_tokens
+    if answer.finish_reason == "length" or (tokens is not None and tokens >= _CALL_BUDGET):
+        return Check(name, Verdict.UNKNOWN, f"cut at {_CALL_BUDGET} tokens before its call was whole")
+    if check is not None:
+        return check
     if _NAME in text_of(answer):
         return Check(name, Verdict.WRONG, "the call stands in the text, not in tool_calls")
     return Check(name, Verdict.IGNORED, "an answer without the call")

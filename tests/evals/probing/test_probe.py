@@ -97,6 +97,7 @@ def test_a_parameter_that_is_refused_says_so_in_the_servers_words(name):
         (Toy(call="text"), "forced call", WRONG, "in the text, not in tool_calls"),
         (Toy(call="array"), "forced call", WRONG, "no JSON object"),
         (Toy(call="prose"), "forced call", IGNORED, "without the call"),
+        (Toy(call="cut"), "forced call", UNKNOWN, "cut at 96 tokens before its call was whole"),
     ],
 )
 def test_each_trap_is_seen(toy, name, verdict, detail):

@@ -43,7 +43,7 @@ class Toy:
     repeats_itself: bool = True
     logprobs: str = "true"  # "absent", "zero"
     runs_on: bool = False
-    call: str = "call"  # "text", "array", "prose"
+    call: str = "call"  # "text", "array", "prose", "cut"
     ids: bool = True
     dead: list[int] = field(default_factory=list[int])  # numbers of the requests since it died
 
@@ -66,6 +66,9 @@ class Toy:
         match self.call:
             case "call":
                 return answer(None, "tool_calls", tool_calls=[tool_call("set_light", {"on": True})])
+            case "cut":
+                cut = [tool_call("set_light", '{"on":      ')]
+                return answer(None, "tool_calls", tool_calls=cut, completion_tokens=96)
             case "array":
                 return answer(None, "tool_calls", tool_calls=[tool_call("set_light", "[]")])
             case "text":
