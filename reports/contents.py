@@ -9,9 +9,13 @@ from ..evals.decision.gate import Decision, Ruling
 from ..evals.finding import Finding, Transition
 from ..evals.position import passes_by_part
 from ..evals.summary import Summary
+from .constraint_table import constraint_table
 from .server_tables import position_table, speculation_table, speed_tables, ways_table
 from .table import MISSING, Table
 from .visible import visible_line
+
+# Below this share of drafted output an arm speculates in name only.
+THIN_DRAFTING = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ def _tables(
     yield _arms(summary.arms)
     yield cause_table(summary.comparisons)
     yield category_table(summary.comparisons)
+    if (by_constraint := constraint_table(summary)) is not None:
+        yield by_constraint
     yield _rates(pairs)
     yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
     yield from speed_tables(summary.speeds)
@@ -247,6 +253,7 @@ def tokens_of(finding: Finding) -> str:
 
 def _notes(summary: Summary) -> list[str]:
     notes: list[str] = []
+    notes += _thin_drafting(summary)
     if summary.record.plan.run.redact:
         notes.append(
             "Redacted: prompts, values and answers stand in the run as hashes; answers were read first."
@@ -280,6 +287,19 @@ def _notes(summary: Summary) -> list[str]:
             "their samples are asked again on the next run."
         )
     return notes
+
+
+def _thin_drafting(summary: Summary) -> list[str]:
+    """Candidates that speculate in name: dynamic speculation falls to nearly nothing under load."""
+    baseline = summary.record.plan.baseline.name
+    return [
+        f"Only {share:.2%} of {arm.name}'s output came out of drafts: this says little about speculation."
+        for arm in summary.arms
+        if arm.name != baseline
+        and arm.counted is not None
+        and (share := arm.counted.drafted_share) is not None
+        and 0 < share < THIN_DRAFTING
+    ]
 
 
 def _next_commands(summary: Summary) -> list[str]:
