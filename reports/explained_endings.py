@@ -1,6 +1,8 @@
 """Endings, notes, and what two ways of asking came to, explained."""
 
 from ..evals.answer import Ending
+from ..evals.attribute import ONLY_BATCHED, ONLY_WARM
+from ..evals.divergence import DivergenceLabel
 from ..evals.ways import WayCode as W
 from ..parsers.codes import NoteCode as N
 from .explanation import Explanation, Group
@@ -213,8 +215,47 @@ _WAYS = (
     ),
 )
 
+_LABELS = (
+    Explanation(
+        ONLY_BATCHED,
+        "The regression showed again in company, and never when it was asked alone and without prefix cache.",
+        "confirmed 1 of 3: the first, beside 7 other requests",
+        "A fault of batching under speculation, or rounding that changes with the batch.",
+        "Ask at concurrency 1 and at your load; report the difference with both runs.",
+    ),
+    Explanation(
+        ONLY_WARM,
+        "The same where nothing ran beside it: it took a warm prefix cache.",
+        "confirmed 1 of 2: the one that reused a cached prefix",
+        "A prefix cache that holds what a draft left there.",
+        "Ask again with isolate = true, and with the server's prefix cache off.",
+    ),
+    Explanation(
+        DivergenceLabel.NEAR_TIE,
+        "At the first token that differs the baseline found both about equally likely (under one nat).",
+        "baseline: Os -0.7   candidate: Be -0.9",
+        "Verifying several tokens at once changes floating-point sums, and near-ties flip.",
+        "Expect some of these; weigh them against the fixes and the control's churn.",
+    ),
+    Explanation(
+        DivergenceLabel.WIDE,
+        "At the first token that differs the baseline had a clear choice (one nat or more).",
+        "baseline: Os -0.1   candidate: Be -6.2",
+        "Under greedy decoding no rounding does this: a wrongly accepted draft, or another configuration.",
+        "If it is reproduced, report it; it blocks a pass.",
+    ),
+    Explanation(
+        DivergenceLabel.UNKNOWN,
+        "How clear the baseline's choice was cannot be told; the finding says why.",
+        "one answer is the beginning of the other",
+        "A server without log-probabilities, or an answer that only went on longer.",
+        "Nothing; on vLLM and llama.cpp most differences have a margin.",
+    ),
+)
+
 ENDINGS: tuple[Group, ...] = (Group("Endings", "How an answer ended; every attempt has one.", _ENDINGS),)
 NOTES: tuple[Group, ...] = (
     Group("Notes", "Spellings that a grammar tolerates, and finger-prints worth a look.", _NOTES),
     Group("Asked or read in two ways", "They stand beside the causes and change no grade.", _WAYS),
+    Group("Labels of a finding", "Where it shows, and how near a tie it was.", _LABELS),
 )

@@ -6,7 +6,8 @@ import pytest
 from draftproof.errors import UserError
 from draftproof.evals.answer import Ending
 from draftproof.evals.attempt import ErrorType
-from draftproof.evals.attribute import CONTEXT_LIMIT, SERVER_LIMIT, STILL_TRUNCATED
+from draftproof.evals.attribute import CONTEXT_LIMIT, ONLY_BATCHED, ONLY_WARM, SERVER_LIMIT, STILL_TRUNCATED
+from draftproof.evals.divergence import DivergenceLabel
 from draftproof.evals.ways import WayCode
 from draftproof.parsers.codes import DefectCode, NoteCode
 from draftproof.reports.explained import (
@@ -28,7 +29,18 @@ OTHERS = (
     "missing_attempt",
     "no_reference",
 )
-CODES = [*WayCode, *DefectCode, *NoteCode, *DifferenceCode, *Ending, *ErrorType, *OTHERS]
+CODES = [
+    *WayCode,
+    *DivergenceLabel,
+    ONLY_BATCHED,
+    ONLY_WARM,
+    *DefectCode,
+    *NoteCode,
+    *DifferenceCode,
+    *Ending,
+    *ErrorType,
+    *OTHERS,
+]
 
 
 @pytest.mark.parametrize("code", CODES)
