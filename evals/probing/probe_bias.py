@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
-from ..servers.raw_prompt import Page
+from ..servers.page import Page
 from ..servers.response import Completion
 from ..servers.server import ServerKind
 from .check import Check, Failure, Verdict

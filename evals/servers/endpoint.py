@@ -17,10 +17,10 @@ from ..stopping import Stopping
 from .chat_stream import ChatStream
 from .event_stream import EventReader
 from .keys import api_key, headers_of, secrets_of
+from .page import Page
 from .patience import SendError, patient_sends
 from .raw_prompt import (
     RENDERING_KINDS,
-    Page,
     completion_body,
     decode_page,
     read_decoded,

@@ -5,13 +5,13 @@ The pages and their traps differ by server: llama.cpp's /props says "none" even 
 metrics page says nothing at all.
 """
 
-import json
 from collections.abc import Mapping
 
 from pydantic import JsonValue
 
 from .counters import read_kv_tokens
 from .endpoint import Endpoint, server_root
+from .page import read_json, read_object
 from .server import ServerFacts, ServerKind, Speculating
 
 
@@ -22,7 +22,7 @@ async def read_facts(endpoint: Endpoint) -> ServerFacts:
         UserError: Nobody answers, or the key is refused.
     """
     root, model = server_root(endpoint.arm.base_url), endpoint.arm.model
-    listing = _object(await endpoint.get_text("/models"))
+    listing = read_object(await endpoint.get_text("/models"))
     rows = listing.get("data")
     models = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
     names = tuple(name for row in models if isinstance(name := row.get("id"), str))
@@ -33,7 +33,7 @@ async def read_facts(endpoint: Endpoint) -> ServerFacts:
         case "vllm":
             return await _vllm(endpoint, names, next((r for r in models if r.get("id") == model), models[0]))
         case "sglang":
-            info = _object(await endpoint.get_text(f"{root}/server_info"))
+            info = read_object(await endpoint.get_text(f"{root}/server_info"))
             return ServerFacts(
                 ServerKind.SGLANG,
                 _string(info.get("version")),
@@ -57,10 +57,10 @@ async def read_metrics(endpoint: Endpoint) -> str | None:
 async def _vllm(endpoint: Endpoint, names: tuple[str, ...], row: Mapping[str, JsonValue]) -> ServerFacts:
     root, metrics = server_root(endpoint.arm.base_url), await read_metrics(endpoint)
     # Only a server in development mode has this page.
-    info = _object(await endpoint.get_text(f"{root}/server_info?config_format=json"))
+    info = read_object(await endpoint.get_text(f"{root}/server_info?config_format=json"))
     return ServerFacts(
         ServerKind.VLLM,
-        _string(_object(await endpoint.get_text(f"{root}/version")).get("version")),
+        _string(read_object(await endpoint.get_text(f"{root}/version")).get("version")),
         names,
         _count(row.get("max_model_len")),
         _vllm_speculating(metrics),
@@ -70,7 +70,7 @@ async def _vllm(endpoint: Endpoint, names: tuple[str, ...], row: Mapping[str, Js
 
 
 async def _llama_cpp(endpoint: Endpoint, root: str, names: tuple[str, ...]) -> ServerFacts:
-    props = _object(await endpoint.get_text(f"{root}/props"))
+    props = read_object(await endpoint.get_text(f"{root}/props"))
     settings = props.get("default_generation_settings")
     context = _count(settings.get("n_ctx")) if isinstance(settings, Mapping) else None
     return ServerFacts(
@@ -83,7 +83,7 @@ async def _llama_cpp(endpoint: Endpoint, root: str, names: tuple[str, ...]) -> S
 
 
 def _slots_speculating(text: str | None) -> Speculating:
-    slots = _json(text)
+    slots = read_json(text)
     flags = (
         [slot.get("speculative") for slot in slots if isinstance(slot, Mapping)]
         if isinstance(slots, list)
@@ -124,18 +124,6 @@ def _vllm_lossy(info: Mapping[str, JsonValue]) -> tuple[str, ...]:
     method = speculative.get("rejection_sample_method") if isinstance(speculative, Mapping) else None
     # "standard" was "strict" once; whatever else there will be has to be looked at.
     return () if method in (None, "strict", "standard") else (f"rejection_sample_method {method}",)
-
-
-def _json(text: str | None) -> JsonValue:
-    try:
-        return json.loads(text) if text is not None else None
-    except (ValueError, RecursionError):
-        return None
-
-
-def _object(text: str | None) -> Mapping[str, JsonValue]:
-    value = _json(text)
-    return value if isinstance(value, dict) else {}
 
 
 def _string(value: JsonValue) -> str | None:

@@ -11,7 +11,6 @@ every drafted token). Both texts are cut into tokens, and one token is asked for
                → completion_probabilities[0].top_logprobs
 """
 
-import json
 from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
@@ -19,8 +18,9 @@ from pydantic import JsonValue
 from ..divergence import Divergence, DivergenceLabel, label_of
 from ..parting import Parting
 from .endpoint import Endpoint
+from .page import Page, read_object
 from .patience import SendError
-from .raw_prompt import Page, read_rendered, render_page
+from .raw_prompt import read_rendered, render_page
 from .response import BadResponseError
 from .server import ServerKind
 
@@ -90,7 +90,7 @@ async def _tokens(endpoint: Endpoint, prompt: JsonValue, text: str) -> list[int]
 
 
 def _ids(text: str) -> list[int]:
-    tokens = _object(text).get("tokens")
+    tokens = read_object(text).get("tokens")
     ids = [one for one in tokens if isinstance(one, int)] if isinstance(tokens, list) else []
     if not ids or not isinstance(tokens, list) or len(ids) != len(tokens):
         raise _UnknownError("the server gave no tokens")
@@ -106,7 +106,7 @@ async def _likeliest(endpoint: Endpoint, before: Sequence[int]) -> Mapping[int, 
             "n_probs": LISTED_TOKENS,
             "temperature": 0,
         }
-        probabilities = _object(await endpoint.post_page(Page("/completion", body))).get(
+        probabilities = read_object(await endpoint.post_page(Page("/completion", body))).get(
             "completion_probabilities"
         )
         first = probabilities[0] if isinstance(probabilities, list) and probabilities else None
@@ -127,7 +127,7 @@ async def _likeliest(endpoint: Endpoint, before: Sequence[int]) -> Mapping[int, 
         "logprobs": LISTED_TOKENS,
         "return_tokens_as_token_ids": True,
     }
-    choices = _object(await endpoint.post_page(Page("/v1/completions", body))).get("choices")
+    choices = read_object(await endpoint.post_page(Page("/v1/completions", body))).get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     logprobs = choice.get("logprobs") if isinstance(choice, Mapping) else None
     top = logprobs.get("top_logprobs") if isinstance(logprobs, Mapping) else None
@@ -137,11 +137,3 @@ async def _likeliest(endpoint: Endpoint, before: Sequence[int]) -> Mapping[int, 
         for name, value in (first.items() if isinstance(first, Mapping) else ())
         if (number := name.removeprefix("token_id:")).isdecimal() and isinstance(value, int | float)
     }
-
-
-def _object(text: str) -> Mapping[str, JsonValue]:
-    try:
-        value: JsonValue = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

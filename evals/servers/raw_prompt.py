@@ -8,14 +8,13 @@
 module says what to send and reads what came back; `endpoint.py` sends it.
 """
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
 from ...errors import UserError
 from ..attempt import Body
+from .page import Page, read_object
 from .response import BadResponseError, glimpse
 from .server import ServerKind
 
@@ -26,14 +25,6 @@ _TEMPLATE_FIELDS = frozenset(
 # Engines with a page that renders a chat body.
 RENDERING_KINDS = frozenset((ServerKind.VLLM, ServerKind.LLAMA_CPP))
 _RENDERED_FIELDS = ("messages", "tools", "chat_template", "chat_template_kwargs")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A POST to a page beside the OpenAI routes; `path` starts at the root of the server."""
-
-    path: str
-    body: dict[str, JsonValue]
 
 
 def render_page(kind: ServerKind, chat: Body, arm: str) -> Page:
@@ -63,7 +54,7 @@ def read_rendered(text: str) -> str | list[JsonValue]:
     Raises:
         BadResponseError: It holds neither.
     """
-    page = _object(text)
+    page = read_object(text)
     match page.get("tokens", page.get("prompt")):
         case str(prompt):
             return prompt
@@ -89,13 +80,5 @@ def decode_page(model: str, token_ids: Sequence[int]) -> Page:
 
 def read_decoded(text: str) -> str | None:
     """Return the text behind the tokens; None where the server did not give it."""
-    prompt = _object(text).get("prompt")
+    prompt = read_object(text).get("prompt")
     return prompt if isinstance(prompt, str) else None
-
-
-def _object(text: str) -> Mapping[str, JsonValue]:
-    try:
-        value: JsonValue = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
