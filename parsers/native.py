@@ -29,7 +29,9 @@ from .tools import Tools
 # to five characters a token, and the densest scripts about one.
 LOST_OUTPUT_TOKENS = 32
 LOST_OUTPUT_CHARACTERS_PER_TOKEN = 0.5
-_CUT = frozenset({"length", "max_tokens"})
+
+# A `finish_reason` by which the server says that it cut the answer.
+CUT_REASONS = frozenset({"length", "max_tokens"})
 
 
 @dataclass(slots=True)
@@ -75,7 +77,7 @@ def read_native(
     Returns:
         The calls, with defects in the order content, reasoning, calls. A call's span covers its arguments.
     """
-    found = _Findings(tools, dialect, is_cut=finish_reason in _CUT)
+    found = _Findings(tools, dialect, is_cut=finish_reason in CUT_REASONS)
     _judge_content(content or "", found)
     _judge_reasoning(reasoning or "", found)
     count = _read_calls(tool_calls, found)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from ...parsers.native import CUT_REASONS
 from ...parsers.result import Json, JsonObject
 from .response import BadResponseError, Completion, completion_from_json, error_message, glimpse
 
@@ -90,6 +91,9 @@ class ChatStream:
             raise BadResponseError(f"an event of the stream is no JSON object: {glimpse(data)}")
         if chunk.get("error"):
             raise StreamedError(_status(chunk["error"]), data)
+        if chunk.get("object") == "error":
+            # The error itself, not wrapped: servers that send it close with [DONE], as if all were well.
+            raise StreamedError(_status(chunk), data)
         for name in ("usage", "timings", "metrics", "system_fingerprint"):
             if chunk.get(name) is not None:
                 self._top[name] = chunk[name]
@@ -126,8 +130,10 @@ class ChatStream:
 
     def _take_choice(self, choice: JsonObject) -> bool:
         self._has_choice = True
+        # A cut that was said once stays one: proxies close every stream with a reason of their own.
+        has_ended_cut = self._choice.get("finish_reason") in CUT_REASONS
         for name in ("finish_reason", "stop_reason", "error"):
-            if choice.get(name) is not None:
+            if choice.get(name) is not None and not (name == "finish_reason" and has_ended_cut):
                 self._choice[name] = choice[name]
         if isinstance(ids := choice.get("token_ids"), list):
             self._message.has_token_ids = True
