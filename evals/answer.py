@@ -69,10 +69,19 @@ class Answer:
 
     @property
     def defects(self) -> tuple[Defect, ...]:
-        """Defects that stand in the text before the place of the cut."""
+        """Defects that stand in the text before the place of the cut.
+
+        Some servers close a call that was cut, so that its last arguments are missing or short: in native
+        mode a broken schema of the call at the end says nothing. The larger budget tells.
+        """
         if not self.is_cut:
             return self.parsed.defects
-        return tuple(defect for defect in self.parsed.defects if defect.code not in OPEN_DEFECTS)
+        left = [defect for defect in self.parsed.defects if defect.code not in OPEN_DEFECTS]
+        if self.attempt.mode is Mode.NATIVE and self.parsed.calls and not self.parsed.open:
+            last = self.parsed.calls[-1].span
+            while left and left[-1].code.is_schema and left[-1].span == last:
+                left.pop()
+        return tuple(left)
 
     @property
     def is_below_budget(self) -> bool:
@@ -110,6 +119,7 @@ def read_answer(
             cast("Json", attempt.tool_calls),  # pydantic's name for the same JSON
             tools,
             finish_reason=attempt.finish_reason,
+            is_at_limit=_is_at_limit(attempt, context),
             completion_tokens=_visible_tokens(attempt),
             dialect=dialect,
         )
@@ -197,11 +207,7 @@ def _visible_tokens(attempt: Attempt) -> int | None:
 
 
 def _ending(attempt: Attempt, parsed: Parsed, context: int | None) -> Ending:
-    tokens = attempt.completion_tokens
-    prompt = None if attempt.usage is None else attempt.usage.prompt_tokens
-    limit = attempt.max_tokens
-    if context is not None and prompt is not None:
-        limit = min(limit, context - prompt)
+    tokens, limit = attempt.completion_tokens, _limit(attempt, context)
     match attempt.finish_reason:
         case "content_filter":
             return Ending.FILTERED
@@ -216,10 +222,22 @@ def _ending(attempt: Attempt, parsed: Parsed, context: int | None) -> Ending:
                 return Ending.CUT_CONTEXT
             return Ending.CUT_REASONING if _ends_in_reasoning(attempt, parsed) else Ending.CUT
         case reason:
-            is_at_limit = tokens is not None and tokens >= limit
-            if is_at_limit and not _is_complete(attempt, parsed):
+            if _is_at_limit(attempt, context) and not _is_complete(attempt, parsed):
                 return Ending.CUT_REASONING if _ends_in_reasoning(attempt, parsed) else Ending.CUT_MASKED
             return Ending.MISSING_FINISH if reason is None else Ending.FINISHED
+
+
+def _limit(attempt: Attempt, context: int | None) -> int:
+    """The most tokens that the answer could have: the budget, or what the context had left for it."""
+    prompt = None if attempt.usage is None else attempt.usage.prompt_tokens
+    return (
+        attempt.max_tokens if context is None or prompt is None else min(attempt.max_tokens, context - prompt)
+    )
+
+
+def _is_at_limit(attempt: Attempt, context: int | None) -> bool:
+    tokens = attempt.completion_tokens
+    return tokens is not None and tokens >= _limit(attempt, context)
 
 
 def _is_complete(attempt: Attempt, parsed: Parsed) -> bool:

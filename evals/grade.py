@@ -112,7 +112,7 @@ def _is_right_by_bfcl(answer: Answer, reference: Reference) -> bool:
     return (
         isinstance(reference, Expected)
         and reference.match is MatchRule.BFCL
-        and all(defect.code.value.startswith("schema_") for defect in answer.defects)
+        and all(defect.code.is_schema for defect in answer.defects)
         and compare(reference, answer.parsed.calls) is None
     )
 
@@ -122,7 +122,8 @@ def _difference(answer: Answer, reference: Reference) -> Blame | None:
     if not parsed.calls and not parsed.content.strip():
         return Blame(Fault.DIFFERENCE, DifferenceCode.EMPTY_OUTPUT, "the answer holds no call and no text")
     if (difference := _compare(answer, reference)) is None:
-        return None
+        # Beside a right call a refrain is only noise; where nothing was to be called it is all there is.
+        return _loop() if not parsed.calls and _is_loop(answer) else None
     if _is_loop(answer):
         return _loop()
     return Blame(Fault.DIFFERENCE, difference.code.value, difference.message, difference.paths)

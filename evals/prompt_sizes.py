@@ -1,4 +1,4 @@
-"""Were two arms asked the same? The prompt tokens that come with answers tell, where no page of a server does."""
+"""Were two arms asked the same? The prompt tokens of their answers tell, where no page of a server does."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,8 @@ def different_prompts(record: Record, baseline: str, candidate: str) -> str | No
     mine, theirs = differing[0]
     return (
         f"{candidate} counts other prompt tokens than {baseline} on {len(differing)} of {len(sizes)} samples "
-        f"(the first: {theirs} against {mine}): another chat template or tokenizer; --allow prompt lets that be"
+        f"(the first: {theirs} against {mine}): another chat template or tokenizer "
+        "(--allow prompt lets that be)"
     )
 
 

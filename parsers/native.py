@@ -62,6 +62,7 @@ def read_native(
     finish_reason: str | None,
     completion_tokens: int | None,
     dialect: Dialect,
+    is_at_limit: bool = False,
 ) -> Parsed:
     """Read an answer whose calls the server parsed.
 
@@ -73,11 +74,13 @@ def read_native(
         finish_reason: As received.
         completion_tokens: Tokens written, those of hidden thinking left out; None if nobody counted.
         dialect: What the model is known to write; its tags must not stand in arguments.
+        is_at_limit: True when the answer has all the tokens that it could have: then it may have been cut,
+            whatever the reason says.
 
     Returns:
         The calls, with defects in the order content, reasoning, calls. A call's span covers its arguments.
     """
-    found = _Findings(tools, dialect, is_cut=finish_reason in CUT_REASONS)
+    found = _Findings(tools, dialect, is_cut=is_at_limit or finish_reason in CUT_REASONS)
     _judge_content(content or "", found)
     _judge_reasoning(reasoning or "", found)
     count = _read_calls(tool_calls, found)

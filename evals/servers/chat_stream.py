@@ -89,11 +89,8 @@ class ChatStream:
             ) from error
         if not isinstance(chunk, Mapping):
             raise BadResponseError(f"an event of the stream is no JSON object: {glimpse(data)}")
-        if chunk.get("error"):
-            raise StreamedError(_status(chunk["error"]), data)
-        if chunk.get("object") == "error":
-            # The error itself, not wrapped: servers that send it close with [DONE], as if all were well.
-            raise StreamedError(_status(chunk), data)
+        if error := _error_of(chunk):
+            raise StreamedError(_status(error), data)
         for name in ("usage", "timings", "metrics", "system_fingerprint"):
             if chunk.get(name) is not None:
                 self._top[name] = chunk[name]
@@ -194,6 +191,14 @@ class ChatStream:
                 index = last
         self._message.last_call = index
         return index
+
+
+def _error_of(chunk: JsonObject) -> Json:
+    """Return what an event says that went wrong; nothing of an event that is a piece of an answer.
+
+    Older vLLM sends the error itself, not wrapped, and then `[DONE]`, as if all were well.
+    """
+    return chunk.get("error") or (chunk if chunk.get("object") == "error" else None)
 
 
 def _joined(before: Json, piece: Json) -> Json:

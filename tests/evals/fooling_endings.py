@@ -52,6 +52,18 @@ def hidden_cut(reason):
     return on_hard(reply, right_native)
 
 
+def closed_at_the_cap(arguments, reason, *earlier):
+    """Native: whatever was missing of the arguments, the server closed them as these."""
+
+    def reply(request):
+        if budget_of(request) >= NEEDED:
+            return right_native(request, completion_tokens=NEEDED)
+        closed = tool_call("get_weather", arguments)
+        return native(request, *earlier, closed, finish_reason=reason, completion_tokens=budget_of(request))
+
+    return on_hard(reply, right_native)
+
+
 def cut_text(reason, **keywords):
     return on_hard(
         lambda r: seen_so_far(
@@ -116,6 +128,48 @@ ENDINGS = [
         decision="pass",
         run=NATIVE,
         **CAP_ONLY,
+    ),
+    Case(
+        "a cut call that lacks what its schema requires",
+        "A call that the server closed at the cap breaks its schema because of the cut.",
+        closed_at_the_cap("{}", "length"),
+        decision="pass",
+        run=NATIVE,
+        **CAP_ONLY,
+    ),
+    Case(
+        "the same, called tool_calls",
+        "The reason says nothing of the cut; the count does.",
+        closed_at_the_cap('{"days": 3}', "tool_calls"),
+        decision="pass",
+        run=NATIVE,
+        **CAP_ONLY,
+    ),
+    Case(
+        "a cut before any argument, called tool_calls",
+        "An empty string of arguments at the cap is what the cut left.",
+        closed_at_the_cap("", "tool_calls"),
+        decision="pass",
+        run=NATIVE,
+        **CAP_ONLY,
+    ),
+    Case(
+        "a broken call before the one that was cut",
+        "What the cut explains of the last call it does not explain of an earlier one.",
+        closed_at_the_cap("{}", "length", tool_call("get_news", {"city": 5, "days": 3})),
+        causes={"malformed": 8},
+        codes={"schema_type": 8},
+        run=NATIVE,
+    ),
+    Case(
+        "a call that breaks its schema, exactly at the cap",
+        "The same broken call at the larger budget was not cut by the smaller one.",
+        on_hard(
+            lambda r: native(r, tool_call("get_weather", {"days": 3}), completion_tokens=CAP), right_native
+        ),
+        causes={"malformed": 8},
+        codes={"schema_missing_required": 8},
+        run=NATIVE,
     ),
     Case(
         "a cut text called stop",
