@@ -122,8 +122,7 @@ def _difference(answer: Answer, reference: Reference) -> Blame | None:
     if not parsed.calls and not parsed.content.strip():
         return Blame(Fault.DIFFERENCE, DifferenceCode.EMPTY_OUTPUT, "the answer holds no call and no text")
     if (difference := _compare(answer, reference)) is None:
-        # Beside a right call a refrain is only noise; where nothing was to be called it is all there is.
-        return _loop() if not parsed.calls and _is_loop(answer) else None
+        return None
     if _is_loop(answer):
         return _loop()
     return Blame(Fault.DIFFERENCE, difference.code.value, difference.message, difference.paths)

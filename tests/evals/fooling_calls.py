@@ -248,13 +248,6 @@ CALLS = [
         "empty_output",
         suite="none",
     ),
-    changed(
-        "a refrain where no call is due",
-        "A text that repeats itself is broken, though it calls nothing and comes to an end.",
-        on_hard(lambda _r: answer("I cannot say. " * 40), lambda _r: answer("I cannot look that up.")),
-        "degenerate_loop",
-        suite="none",
-    ),
     malformed(
         "many tokens and nothing to see",
         "Output that the server's parser ate is lost, not silence.",
