@@ -8,7 +8,7 @@ from typing import cast
 
 from ..parsers.codes import DefectCode, NoteCode
 from ..parsers.dialect import Dialect
-from ..parsers.native import read_native
+from ..parsers.native import CUT_REASONS, read_native
 from ..parsers.result import Call, Defect, Json, Note, Parsed, Span
 from ..parsers.tools import Tools
 from ..tasks.match import same_calls
@@ -18,8 +18,6 @@ from .plan import Mode, RunSection
 # What a cut explains, and is therefore no defect of a cut answer: the text ended inside something, or the
 # server's parser had not yet given out what it held back.
 OPEN_DEFECTS = frozenset((DefectCode.UNCLOSED_BLOCK, DefectCode.UNCLOSED_REASONING, DefectCode.LOST_OUTPUT))
-
-LENGTH_REASONS = frozenset(("length", "max_tokens"))
 
 
 class Ending(StrEnum):
@@ -43,6 +41,7 @@ class Ending(StrEnum):
 
 
 _CUT = frozenset((Ending.CUT, Ending.CUT_MASKED, Ending.CUT_CONTEXT, Ending.CUT_SERVER, Ending.CUT_REASONING))
+_CUT_BY_LENGTH = frozenset((Ending.CUT, Ending.CUT_SERVER, Ending.CUT_REASONING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +69,31 @@ class Answer:
 
     @property
     def defects(self) -> tuple[Defect, ...]:
-        """Defects that stand in the text before the place of the cut."""
+        """Defects that stand in the text before the place of the cut.
+
+        Some servers close a call that was cut, so that its last arguments are missing or short: in native
+        mode a broken schema of the call at the end says nothing. The larger budget tells.
+        """
         if not self.is_cut:
             return self.parsed.defects
-        return tuple(defect for defect in self.parsed.defects if defect.code not in OPEN_DEFECTS)
+        left = [defect for defect in self.parsed.defects if defect.code not in OPEN_DEFECTS]
+        if self.attempt.mode is Mode.NATIVE and self.parsed.calls and not self.parsed.open:
+            last = self.parsed.calls[-1].span
+            while left and left[-1].code.is_schema and left[-1].span == last:
+                left.pop()
+        return tuple(left)
 
     @property
     def is_below_budget(self) -> bool:
-        """True when the server said `length` with fewer tokens than it was allowed."""
-        tokens = self.attempt.completion_tokens
-        return self.ending is Ending.CUT and tokens is not None and tokens < self.attempt.max_tokens
+        """True when the server said `length` with fewer tokens than it was allowed.
+
+        Hidden thinking is added: some servers leave it out of `completion_tokens`, and the cap counts it. One
+        token of slack, as for a full context.
+        """
+        tokens, usage = self.attempt.completion_tokens, self.attempt.usage
+        if self.ending not in _CUT_BY_LENGTH or tokens is None or usage is None:
+            return False
+        return tokens + max(0, usage.reasoning_tokens or 0) < self.attempt.max_tokens - 1
 
 
 def read_answer(
@@ -105,6 +119,7 @@ def read_answer(
             cast("Json", attempt.tool_calls),  # pydantic's name for the same JSON
             tools,
             finish_reason=attempt.finish_reason,
+            is_at_limit=_is_at_limit(attempt, context),
             completion_tokens=_visible_tokens(attempt),
             dialect=dialect,
         )
@@ -146,7 +161,9 @@ def settle_endings(answers: Mapping[int, Answer]) -> dict[int, Answer]:
 
     `length` below the budget, and the same length (give or take a token) at the larger one, is a limit of
     the server's own. A native answer that stops exactly at the limit with whole calls is finished if the
-    larger budget gives the same calls.
+    larger budget gives the same calls. Where both stop under another reason than `length`, at or above both
+    budgets and after the same number of tokens, the budget cut neither: this server does not keep to it, or
+    counts what is no part of the answer.
     """
     settled = dict(answers)
     budgets = sorted(answers)
@@ -155,6 +172,9 @@ def settle_endings(answers: Mapping[int, Answer]) -> dict[int, Answer]:
         if here.is_below_budget and there.is_below_budget and _same_length(here.attempt, there.attempt):
             settled[budget] = replace(here, ending=Ending.CUT_SERVER)
             settled[larger] = replace(there, ending=Ending.CUT_SERVER)
+        elif here.ending is there.ending is Ending.CUT_MASKED and _same_length(here.attempt, there.attempt):
+            settled[budget] = replace(here, ending=_told(here))
+            settled[larger] = replace(there, ending=_told(there))
         elif (
             here.ending is Ending.CUT_MASKED
             and here.attempt.mode is Mode.NATIVE
@@ -164,6 +184,10 @@ def settle_endings(answers: Mapping[int, Answer]) -> dict[int, Answer]:
         ):
             settled[budget] = replace(here, ending=Ending.FINISHED)
     return settled
+
+
+def _told(answer: Answer) -> Ending:
+    return Ending.MISSING_FINISH if answer.attempt.finish_reason is None else Ending.FINISHED
 
 
 def count_endings(answers: Iterable[Answer]) -> dict[str, int]:
@@ -176,19 +200,14 @@ def count_endings(answers: Iterable[Answer]) -> dict[str, int]:
 
 def _visible_tokens(attempt: Attempt) -> int | None:
     """Tokens of the answer without those of hidden thinking, where the server counts them apart."""
-    usage = attempt.usage
-    if usage is None or usage.completion_tokens is None:
+    tokens = attempt.completion_tokens
+    if tokens is None or attempt.usage is None:
         return None
-    return usage.completion_tokens - (usage.reasoning_tokens or 0)
+    return tokens - (attempt.usage.reasoning_tokens or 0)
 
 
 def _ending(attempt: Attempt, parsed: Parsed, context: int | None) -> Ending:
-    usage = attempt.usage
-    tokens = None if usage is None else usage.completion_tokens
-    prompt = None if usage is None else usage.prompt_tokens
-    limit = attempt.max_tokens
-    if context is not None and prompt is not None:
-        limit = min(limit, context - prompt)
+    tokens, limit = attempt.completion_tokens, _limit(attempt, context)
     match attempt.finish_reason:
         case "content_filter":
             return Ending.FILTERED
@@ -196,17 +215,29 @@ def _ending(attempt: Attempt, parsed: Parsed, context: int | None) -> Ending:
             return Ending.ABORTED
         case "repetition":
             return Ending.REPETITION
-        case reason if reason in LENGTH_REASONS:
+        case reason if reason in CUT_REASONS:
             # One token of slack: some servers stop one short of a full context.
             is_full = limit < attempt.max_tokens and tokens is not None and tokens >= limit - 1
             if is_full:
                 return Ending.CUT_CONTEXT
             return Ending.CUT_REASONING if _ends_in_reasoning(attempt, parsed) else Ending.CUT
         case reason:
-            is_at_limit = tokens is not None and tokens >= limit
-            if is_at_limit and not _is_complete(attempt, parsed):
+            if _is_at_limit(attempt, context) and not _is_complete(attempt, parsed):
                 return Ending.CUT_REASONING if _ends_in_reasoning(attempt, parsed) else Ending.CUT_MASKED
             return Ending.MISSING_FINISH if reason is None else Ending.FINISHED
+
+
+def _limit(attempt: Attempt, context: int | None) -> int:
+    """The most tokens that the answer could have: the budget, or what the context had left for it."""
+    prompt = None if attempt.usage is None else attempt.usage.prompt_tokens
+    return (
+        attempt.max_tokens if context is None or prompt is None else min(attempt.max_tokens, context - prompt)
+    )
+
+
+def _is_at_limit(attempt: Attempt, context: int | None) -> bool:
+    tokens = attempt.completion_tokens
+    return tokens is not None and tokens >= _limit(attempt, context)
 
 
 def _is_complete(attempt: Attempt, parsed: Parsed) -> bool:

@@ -75,7 +75,12 @@ def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> A
     answered = [attempt for attempt in firsts if attempt.succeeded]
     draft_tokens, accepted_tokens = _drafts(answered)
     counted = record.counters.get(arm.name)
-    has_drafted = bool(draft_tokens) or (counted is not None and bool(counted.draft_tokens))
+    # Of any stage: a server that drafted for a control or a confirmation speculates, whatever its first
+    # answers said.
+    has_drafted = (counted is not None and bool(counted.draft_tokens)) or any(
+        attempt.arm == arm.name and attempt.spec is not None and attempt.spec.draft_tokens > 0
+        for attempt in record.attempts.values()
+    )
     return ArmSummary(
         name=arm.name,
         model=arm.model,

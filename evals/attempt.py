@@ -166,8 +166,14 @@ class Attempt:
 
     @property
     def completion_tokens(self) -> int | None:
-        """Tokens of the answer, None when the server did not count them."""
-        return None if self.usage is None else self.usage.completion_tokens
+        """Tokens of the answer, None when the server did not count them.
+
+        Some fill in 0 or -1 where they count nothing; an answer that says something took a token or more.
+        """
+        tokens = None if self.usage is None else self.usage.completion_tokens
+        if tokens is None or tokens > 0:
+            return tokens
+        return 0 if tokens == 0 and not (self.content or self.reasoning or self.tool_calls) else None
 
     def to_line(self) -> str:
         """One JSON line with its newline; ASCII, so that no text of a model can break it."""

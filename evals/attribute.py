@@ -135,6 +135,9 @@ def _cause(wrong: Grade, at_cap: Grade, is_context_limited: bool) -> tuple[Cause
     if early is not None and early.code != DifferenceCode.OVERRUN:
         return _by_fault(early), early.code, early, True
     if wrong.verdict is Verdict.PASS:
+        if at_cap.answer is not None and at_cap.answer.is_below_budget:
+            # It stopped long before the cap: asking again at more is no proof that the cap was to blame.
+            return Cause.UNRESOLVED, SERVER_LIMIT, None, False
         is_thinking = at_cap.code == Ending.CUT_REASONING
         return Cause.CAP, "cap_reasoning" if is_thinking else "cap_cut", None, False
     if wrong.blame is not None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .finding import Cause, Finding, Transition
-from .grade import Fault
+from .grade import Fault, Verdict
 from .plan import GateSection
 
 
@@ -128,7 +128,7 @@ def compare_arms(
         control=None if control is None else count_churn(transition for _, transition in control),
         codes=_codes(regressions),
         void_codes=_codes(voids),
-        candidate_only_failures=sum(map(_failed_in_candidate_only, voids)),
+        candidate_only_failures=sum(map(_void_in_candidate_only, voids)),
         reproduced_syntax=_reproduced_syntax(regressions),
         needed_max_tokens=needed_max_tokens,
         reproduced_wide=_reproduced_wide(regressions),
@@ -193,6 +193,7 @@ def _is_wide(finding: Finding) -> bool:
     return isinstance(divergence, dict) and divergence.get("label") == "wide"
 
 
-def _failed_in_candidate_only(finding: Finding) -> bool:
-    """True when the candidate's endpoint brought no answer where the baseline's did."""
-    return finding.is_candidate_failure and not finding.is_baseline_failure
+def _void_in_candidate_only(finding: Finding) -> bool:
+    """True when the candidate brought nothing to judge where the baseline did: failed, aborted, filtered."""
+    is_lone = finding.candidate_grade is Verdict.VOID and finding.baseline_grade is not Verdict.VOID
+    return is_lone or (finding.is_candidate_failure and not finding.is_baseline_failure)

@@ -112,7 +112,7 @@ def _is_right_by_bfcl(answer: Answer, reference: Reference) -> bool:
     return (
         isinstance(reference, Expected)
         and reference.match is MatchRule.BFCL
-        and all(defect.code.value.startswith("schema_") for defect in answer.defects)
+        and all(defect.code.is_schema for defect in answer.defects)
         and compare(reference, answer.parsed.calls) is None
     )
 

@@ -17,6 +17,7 @@ from .grade import Verdict
 from .journal import write_json, write_json_lines
 from .ladder import GradedSample, grade_run
 from .plan import Arm, GateSection
+from .prompt_sizes import different_prompts
 from .record import Record, asked_settings
 from .rounds import is_complete
 from .speed import ArmSpeed, measure_speed
@@ -173,6 +174,7 @@ def rule_all(
             early=(looks or {}).get(one.candidate),
             is_baseline_chosen=one.baseline != asked_baseline,
             is_former_baseline=one.candidate == asked_baseline,
+            confounds=[told] if (told := different_prompts(record, one.baseline, one.candidate)) else [],
         )
         for one in comparisons
     )

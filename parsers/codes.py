@@ -51,7 +51,12 @@ class DefectCode(StrEnum):
     @property
     def is_contract(self) -> bool:
         """True for class `contract` (undeclared function, schema); False for class `syntax`."""
-        return self is DefectCode.UNDECLARED_FUNCTION or self.value.startswith("schema_")
+        return self is DefectCode.UNDECLARED_FUNCTION or self.is_schema
+
+    @property
+    def is_schema(self) -> bool:
+        """True where the arguments are not what the function declares."""
+        return self.value.startswith("schema_")
 
 
 class NoteCode(StrEnum):

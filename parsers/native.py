@@ -29,7 +29,9 @@ from .tools import Tools
 # to five characters a token, and the densest scripts about one.
 LOST_OUTPUT_TOKENS = 32
 LOST_OUTPUT_CHARACTERS_PER_TOKEN = 0.5
-_CUT = frozenset({"length", "max_tokens"})
+
+# A `finish_reason` by which the server says that it cut the answer.
+CUT_REASONS = frozenset({"length", "max_tokens"})
 
 
 @dataclass(slots=True)
@@ -60,6 +62,7 @@ def read_native(
     finish_reason: str | None,
     completion_tokens: int | None,
     dialect: Dialect,
+    is_at_limit: bool = False,
 ) -> Parsed:
     """Read an answer whose calls the server parsed.
 
@@ -71,11 +74,13 @@ def read_native(
         finish_reason: As received.
         completion_tokens: Tokens written, those of hidden thinking left out; None if nobody counted.
         dialect: What the model is known to write; its tags must not stand in arguments.
+        is_at_limit: True when the answer has all the tokens that it could have: then it may have been cut,
+            whatever the reason says.
 
     Returns:
         The calls, with defects in the order content, reasoning, calls. A call's span covers its arguments.
     """
-    found = _Findings(tools, dialect, is_cut=finish_reason in _CUT)
+    found = _Findings(tools, dialect, is_cut=is_at_limit or finish_reason in CUT_REASONS)
     _judge_content(content or "", found)
     _judge_reasoning(reasoning or "", found)
     count = _read_calls(tool_calls, found)

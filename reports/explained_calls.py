@@ -130,7 +130,7 @@ _UNRESOLVED = (
     ),
     Explanation(
         SERVER_LIMIT,
-        "Cut below the budget, twice at the same length: a limit of the server's own.",
+        "Cut below the budget, and not by the context: a limit of the server's own.",
         "budget 1024: length at 512   budget 2048: length at 512",
         "A server-side maximum (a generation config, a proxy).",
         "Lift the limit in both arms, or set max_tokens below it.",

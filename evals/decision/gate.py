@@ -56,6 +56,7 @@ def decide(
     early: EarlyLook | None = None,
     is_baseline_chosen: bool = False,
     is_former_baseline: bool = False,
+    confounds: Sequence[str] = (),
 ) -> Ruling:
     """Decide on one candidate.
 
@@ -71,6 +72,7 @@ def decide(
         early: What a run that stops early saw of this candidate; None for a run of fixed size.
         is_baseline_chosen: True when somebody asked for this arm as the baseline: it may speculate.
         is_former_baseline: True when the candidate is the plan's own baseline: it need not speculate.
+        confounds: What else differed between the arms, in sentences: with any, nothing can be concluded.
     """
     worse, better = comparison.counted(gate)
     pairs = comparison.informative
@@ -90,6 +92,7 @@ def decide(
         *([] if is_baseline_chosen else _speculating_baseline(baseline)),
         *([] if is_former_baseline else _not_speculating(candidate, gate)),
         *_void_reasons(comparison, baseline, candidate, gate, dialect),
+        *confounds,
     ]
     if voids or net_rate is None or interval is None or midp is None:
         return rule(Decision.VOID, voids or ["no pair could be compared in which one arm was right"])

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from ...parsers.native import CUT_REASONS
 from ...parsers.result import Json, JsonObject
 from .response import BadResponseError, Completion, completion_from_json, error_message, glimpse
 
@@ -88,8 +89,8 @@ class ChatStream:
             ) from error
         if not isinstance(chunk, Mapping):
             raise BadResponseError(f"an event of the stream is no JSON object: {glimpse(data)}")
-        if chunk.get("error"):
-            raise StreamedError(_status(chunk["error"]), data)
+        if error := _error_of(chunk):
+            raise StreamedError(_status(error), data)
         for name in ("usage", "timings", "metrics", "system_fingerprint"):
             if chunk.get(name) is not None:
                 self._top[name] = chunk[name]
@@ -126,8 +127,10 @@ class ChatStream:
 
     def _take_choice(self, choice: JsonObject) -> bool:
         self._has_choice = True
+        # A cut that was said once stays one: proxies close every stream with a reason of their own.
+        has_ended_cut = self._choice.get("finish_reason") in CUT_REASONS
         for name in ("finish_reason", "stop_reason", "error"):
-            if choice.get(name) is not None:
+            if choice.get(name) is not None and not (name == "finish_reason" and has_ended_cut):
                 self._choice[name] = choice[name]
         if isinstance(ids := choice.get("token_ids"), list):
             self._message.has_token_ids = True
@@ -188,6 +191,14 @@ class ChatStream:
                 index = last
         self._message.last_call = index
         return index
+
+
+def _error_of(chunk: JsonObject) -> Json:
+    """Return what an event says that went wrong; nothing of an event that is a piece of an answer.
+
+    Older vLLM sends the error itself, not wrapped, and then `[DONE]`, as if all were well.
+    """
+    return chunk.get("error") or (chunk if chunk.get("object") == "error" else None)
 
 
 def _joined(before: Json, piece: Json) -> Json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     JsonValue,
     ValidationError,
     ValidatorFunctionWrapHandler,
@@ -54,6 +55,9 @@ def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
 
 # Bookkeeping beside the answer: what cannot be read of it was not told, and the answer stands.
 _Told = Annotated[_T | None, WrapValidator(_or_none)]
+
+# Of drafts; less than none (a server's "not known") is no count.
+_Count = Annotated[int, Field(ge=0)]
 
 
 class _UsageDetails(_Lenient):
@@ -111,16 +115,16 @@ class _Choice(_Lenient):
 class _Timings(_Lenient):
     """llama.cpp, in every answer; `draft_n` is absent when the request drafted nothing."""
 
-    draft_n: int = 0
-    draft_n_accepted: int = 0
+    draft_n: _Count = 0
+    draft_n_accepted: _Count = 0
     prompt_ms: _Told[float] = None
     predicted_ms: _Told[float] = None
     cache_n: _Told[int] = None
 
 
 class _SpeculativeDecoding(_Lenient):
-    num_draft_tokens: int
-    num_accepted_draft_tokens: int
+    num_draft_tokens: _Count
+    num_accepted_draft_tokens: _Count
 
 
 class _Metrics(_Lenient):

@@ -95,6 +95,44 @@ def test_the_same_length_below_the_budget_twice_is_a_limit_of_the_server():
     assert [one.ending for one in settled.values()] == [Ending.CUT_SERVER, Ending.CUT_SERVER]
 
 
+def test_the_same_length_above_two_budgets_was_cut_by_neither():
+    """A server that ignores the budget, or counts more than the answer, ends its answers itself."""
+    native = {"mode": Mode.NATIVE, "content": None, "finish_reason": "tool_calls", "tool_calls": CALLS}
+    settled = settle_endings(
+        {
+            100: answer(attempt(**native, tokens=500)),
+            200: answer(attempt(**native, tokens=500, budget=200)),
+        }
+    )
+    assert [one.ending for one in settled.values()] == [Ending.FINISHED, Ending.FINISHED]
+
+
+@pytest.mark.parametrize(("told", "counted"), [(0, None), (-1, None), (1, 1)])
+def test_a_count_of_nothing_under_a_text_is_no_count(told, counted):
+    """Whoever fills in 0 or -1 counted nothing; an empty answer may well have taken no token."""
+    assert attempt(OPEN, tokens=told).completion_tokens == counted
+    assert attempt("", tokens=0).completion_tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason", "codes"),
+    [
+        (['{"days": 3}'], "length", []),
+        (['{"days": 3}'], "tool_calls", []),
+        ([""], "tool_calls", []),
+        # An earlier call was whole, whatever became of the last one.
+        (['{"days": 3}', '{"city": "Oslo"}'], "length", [DefectCode.SCHEMA_MISSING_REQUIRED]),
+        (['{"days": 3}', '{"ci'], "length", [DefectCode.SCHEMA_MISSING_REQUIRED]),
+    ],
+)
+def test_a_call_that_the_server_closed_at_the_cap_is_no_defect(arguments, reason, codes):
+    """What is missing in the last call of a cut answer the cut explains."""
+    calls = [{**CALLS[0], "function": {"name": "get_weather", "arguments": text}} for text in arguments]
+    here = answer(attempt(None, reason, mode=Mode.NATIVE, tokens=BUDGET, tool_calls=calls))
+    assert here.is_cut
+    assert [defect.code for defect in here.defects] == codes
+
+
 def test_another_length_below_the_budget_is_still_a_cut():
     """60 tokens and then 90 tokens are two cuts, not one limit."""
     settled = settle_endings(

@@ -75,6 +75,9 @@ def spf(budget=BUDGET):
             "cap_reasoning",
         ),
         ([cut(), ok(DOUBLE)], [cut(), ok(DOUBLE)], BOTH_PASS, None, None),
+        # `length` long before the cap: more room is no proof that the cap was to blame.
+        ([ok(), ok(DOUBLE)], [cut(tokens=10), ok(DOUBLE)], REGRESSION, Cause.UNRESOLVED, "server_limit"),
+        ([ok(), ok(DOUBLE)], [cut(tokens=BUDGET - 1), ok(DOUBLE)], REGRESSION, Cause.CAP, "cap_cut"),
         # Cut at first, wrong at double: what is wrong there.
         ([ok(), ok(DOUBLE)], [cut(), bad(DOUBLE)], REGRESSION, Cause.REAL_CHANGE, "wrong_arguments"),
         ([ok(), ok(DOUBLE)], [cut(), bad(DOUBLE, BROKEN)], REGRESSION, Cause.MALFORMED, "invalid_json"),

@@ -209,3 +209,16 @@ def test_nothing_after_the_end_counts():
     for data in (json.dumps(delta("stop", content="a")), "[DONE]", "garbage"):
         stream.feed(data)
     assert stream.completion().content == "a"
+
+
+def test_a_cut_that_was_said_is_not_taken_back():
+    """Proxies close every stream with a reason of their own."""
+    assert read(delta(content="Os"), delta("length"), delta("stop")).finish_reason == "length"
+    assert read(delta(content="Os"), delta("stop"), delta("tool_calls")).finish_reason == "tool_calls"
+
+
+def test_an_error_that_is_not_wrapped_is_an_error():
+    """Older vLLM sends it bare, and then `[DONE]`."""
+    with pytest.raises(StreamedError, match="engine died") as caught:
+        read(delta(content="Os"), {"object": "error", "message": "engine died", "code": 500})
+    assert caught.value.status == 500

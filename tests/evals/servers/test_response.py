@@ -86,6 +86,7 @@ def test_an_absent_usage_is_none():
         ({"timings": {"predicted_n": 9}}, Drafts(0, 0)),
         ({"timings": {"draft_n": 9, "draft_n_accepted": 4}}, Drafts(9, 4)),
         ({"timings": {"draft_n": None}}, None),
+        ({"timings": {"draft_n": -1, "draft_n_accepted": -1}}, None),
         ({"timings": 5}, None),
         ({"metrics": {"speculative_decoding": None}}, None),
         (
