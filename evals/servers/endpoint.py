@@ -18,7 +18,7 @@ from .body import pieces_of, read_text
 from .chat_stream import ChatStream
 from .client import Client
 from .event_stream import EventReader
-from .keys import secrets_of
+from .keys import Secrets
 from .patience import SendError, patient_sends
 from .raw_prompt import (
     RENDERING_KINDS,
@@ -70,8 +70,8 @@ class Endpoint:
         self.kind = ServerKind.UNKNOWN
         self._settings = settings
         self._stopping = stopping or Stopping()
-        self._secrets = secrets_of(arm)
-        self._client = Client(arm, settings.timeout)
+        self._secrets = Secrets(arm)
+        self._client = Client(arm, settings.timeout, self._secrets)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -87,7 +87,7 @@ class Endpoint:
         is_extra = url.startswith("http")
         try:
             async with as_send_errors(min(PAGE_SECONDS, self._settings.timeout)):
-                return self._without_key(await self._client.get(url))
+                return await self._client.get(url)
         except SendError as failure:
             status = failure.error.status
             if is_extra or status not in (None, 200, 401, 403):
@@ -98,7 +98,7 @@ class Endpoint:
                     tip=f"set {self.arm.api_key_env or 'OPENAI_API_KEY'} to the key of this server",
                     exit_code=4,
                 ) from None
-            cause = self._without_key(failure.error.message)
+            cause = self._secrets.out_of_error(failure.error.message)
             raise UserError(
                 f"arm {self.arm.name}: no answer from {self.arm.base_url} ({cause})",
                 tip="is the server up, and is base_url right? it ends in /v1 on most servers",
@@ -114,7 +114,7 @@ class Endpoint:
         try:
             return await self._send("/chat/completions", body, stream=body.get("stream") is True)
         except SendError as failure:
-            message = self._without_key(failure.error.message)
+            message = self._secrets.out_of_error(failure.error.message)
             raise SendError(replace(failure.error, message=message), is_retried=failure.is_retried) from None
 
     async def render(self, body: Body) -> str | list[JsonValue] | None:
@@ -175,7 +175,9 @@ class Endpoint:
                 status: Literal["success", "failed"] = "success" if is_answer else "failed"
                 # Some servers repeat the headers of what they refuse.
                 return replace(
-                    attempt, status=status, error=replace(error, message=self._without_key(error.message))
+                    attempt,
+                    status=status,
+                    error=replace(error, message=self._secrets.out_of_error(error.message)),
                 )
             case Completion() as completion:
                 return replace(
@@ -249,13 +251,15 @@ class Endpoint:
     async def _post(self, page: Page, seconds: float) -> str:
         async with as_send_errors(seconds):
             url = server_root(self.arm.base_url) + page.path
-            return self._without_key(await self._client.post(url, page.body))
+            return await self._client.post(url, page.body)
 
     async def _send(self, path: str, body: Body, *, stream: bool) -> Completion:
         async with as_send_errors(self._settings.timeout):
             if stream:
-                return await self._stream(path, body)
-            return read_completion(await self._client.post(path, body))
+                completion = await self._stream(path, body)
+            else:
+                completion = read_completion(await self._client.post(path, body))
+            return self._secrets.out_of_completion(completion)
 
     async def _stream(self, path: str, body: Body) -> Completion:
         started = time.monotonic()
@@ -265,23 +269,18 @@ class Endpoint:
         async with self._client.opened(path, body) as response:
             if response.headers.get("content-type", "").startswith("application/json"):
                 # A server, or a proxy, that does not stream: the answer came whole (and has no chunks).
-                return read_completion(await read_text(response))
+                return read_completion(self._secrets.out_of_text(await read_text(response)))
             pieces = pieces_of(response)
             async for piece in pieces:
                 for data in events.feed(piece):
-                    if answer.feed(data) and ttft_ms is None:
+                    if answer.feed(self._secrets.out_of_text(data)) and ttft_ms is None:
                         ttft_ms = round((time.monotonic() - started) * 1000, 3)
                 if answer.is_done:
                     break
             await drain(pieces)
         for data in events.close():
-            answer.feed(data)
+            answer.feed(self._secrets.out_of_text(data))
         return answer.completion(ttft_ms=ttft_ms)
-
-    def _without_key(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[key]")
-        return text
 
 
 def _now() -> str:
