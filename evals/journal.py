@@ -104,7 +104,9 @@ class Journal:
             raise _write_error(path, error) from error
 
     def _open(self, path: Path) -> IO[bytes]:
-        path.parent.mkdir(exist_ok=True)
+        # Never the run directory itself: one that was moved away must not begin anew where it was.
+        if path.parent != self._directory:
+            path.parent.mkdir(exist_ok=True)
         # Unbuffered: a buffer would keep what a full disk refused, and write it later, elsewhere.
         file = path.open("ab", buffering=0)
         self._files[path] = file

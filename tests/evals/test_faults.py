@@ -304,9 +304,9 @@ def test_a_run_that_was_moved_goes_on_where_it_is(tmp_path, plan, arms, quiet):
         return eventful(request)
 
     arms["mtp"].reply = moving
-    with pytest.raises(UserError):
+    with pytest.raises(UserError) as caught:
         ask(plan, directory)
-    assert not directory.exists()
+    assert not directory.exists(), (caught.value, list(directory.rglob("*")))
     arms["mtp"].reply = eventful
     before = sum(len(lines_of(moved, arm)) for arm in arms)
     assert before == sends(arms)
