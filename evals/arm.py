@@ -15,6 +15,7 @@ HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential", re.IGNORECASE)
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 SECRET_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$", re.IGNORECASE)
+SECRET_OPTION = re.compile(r"--([a-z-]+-)?(api-key|token|secret|password)(=.*)?", re.IGNORECASE | re.DOTALL)
 
 
 class Section(BaseModel):
@@ -79,6 +80,11 @@ class Arm(Section):
             raise ValueError(msg) from None
         if not words:
             msg = "expected a command, such as 'vllm serve MODEL --port 8001'"
+            raise ValueError(msg)
+        if secrets := [word.partition("=")[0] for word in words if SECRET_OPTION.fullmatch(word)]:
+            msg = (
+                f"{secrets[0]} gives a secret that run.json would keep; servers take it from the environment"
+            )
             raise ValueError(msg)
         return value
 

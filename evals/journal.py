@@ -7,7 +7,7 @@ closed with a newline and left where it is (the reader counts it as unreadable a
 import fcntl
 import json
 import os
-import tempfile
+import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -104,7 +104,9 @@ class Journal:
             raise _write_error(path, error) from error
 
     def _open(self, path: Path) -> IO[bytes]:
-        path.parent.mkdir(exist_ok=True)
+        # Never the run directory itself: one that was moved away must not begin anew where it was.
+        if path.parent != self._directory:
+            path.parent.mkdir(exist_ok=True)
         # Unbuffered: a buffer would keep what a full disk refused, and write it later, elsewhere.
         file = path.open("ab", buffering=0)
         self._files[path] = file
@@ -152,21 +154,22 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file whole, or not at all: a temporary file beside it, renamed into place.
 
+    Who may read it is what the user's umask says, as of every file of a run.
+
     Raises:
         UserError: The file could not be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
+            temporary.replace(path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise _write_error(path, error) from error

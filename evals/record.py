@@ -177,7 +177,11 @@ def read_run_file(directory: Path) -> RunFile:
         raise UserError(f"{path}: cannot be read: {error}") from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         found = raw.get("format") if isinstance(raw, dict) else None
-        raise UserError(f"{path}: format {found!r}; this version of draftproof reads format {FORMAT}")
+        is_newer = isinstance(found, int) and found > FORMAT
+        raise UserError(
+            f"{path}: format {found!r}; this version of draftproof reads format {FORMAT}",
+            tip="a newer draftproof wrote it; upgrade this one" if is_newer else None,
+        )
     try:
         suite = TypeAdapter(_SuiteEntry).validate_python(raw["suite"])
         return RunFile(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from ..errors import UserError
 from ..parsers.dialects import DIALECTS
 from .attempt import Ask, Attempt, EndpointError, Key, Stage
 from .attribute import attribute
@@ -119,6 +120,7 @@ class _Asking:
         self._attempts = dict(record.attempts)
         self._gave_up: set[Key] = set()
         self._told: set[str] = set()
+        self._unwritten: UserError | None = None
 
     async def meet(self, lane: "_Lane") -> None:
         """Ask a server what it is, and where its counters stand, before it is asked anything else."""
@@ -164,6 +166,8 @@ class _Asking:
                     for lane, share in shares:
                         group.create_task(self._run(lane, share))
             self.record = replace(self.record, attempts=dict(self._attempts))
+        if self._unwritten is not None:
+            raise self._unwritten
 
     async def measure_margins(self, lanes: Sequence["_Lane"], servers: ManagedServers) -> None:
         """Ask the baseline how clear its choice was where a candidate left it."""
@@ -188,7 +192,11 @@ class _Asking:
 
     def _keep(self, attempt: Attempt) -> None:
         """Journal an attempt before anything else happens with it."""
-        self._journal.append(attempt)
+        try:
+            self._journal.append(attempt)
+        except UserError as error:
+            self._end(error)
+            return
         keep_attempt(self._attempts, attempt)
         if not attempt.succeeded:
             self._gave_up.add(attempt.key)
@@ -202,7 +210,15 @@ class _Asking:
         counters = read_counters(page)
         if counters != Counters():
             at = datetime.now(UTC).isoformat(timespec="milliseconds")
-            self._journal.append_snapshot(lane.name, Snapshot(self._session, at, counters))
+            try:
+                self._journal.append_snapshot(lane.name, Snapshot(self._session, at, counters))
+            except UserError as error:
+                self._end(error)
+
+    def _end(self, error: UserError) -> None:
+        """Send nothing more, for want of a place to write; answers in flight are paid for and get a try."""
+        self._unwritten = self._unwritten or error
+        self._stopping.set()
 
 
 class _Keep(Protocol):

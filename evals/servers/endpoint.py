@@ -4,7 +4,7 @@ import time
 import uuid
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import JsonValue
@@ -14,9 +14,11 @@ from ..arm import Arm
 from ..attempt import Ask, Attempt, Body, EndpointError, ErrorType
 from ..plan import Mode, RunSection
 from ..stopping import Stopping
+from .body import pieces_of, read_text
 from .chat_stream import ChatStream
+from .client import Client
 from .event_stream import EventReader
-from .keys import api_key, headers_of, secrets_of
+from .keys import Secrets
 from .page import Page
 from .patience import SendError, patient_sends
 from .raw_prompt import (
@@ -28,14 +30,9 @@ from .raw_prompt import (
     render_page,
 )
 from .response import BadResponseError, Completion, read_completion
-from .send_errors import as_send_errors, drain, innermost, pieces_of
+from .send_errors import as_send_errors, drain
 from .server import ServerKind
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-# A server that is there takes a connection at once, however long its answers take.
-CONNECT_SECONDS = 10.0
 PAGE_SECONDS = 15.0
 
 
@@ -69,22 +66,12 @@ class Endpoint:
     """
 
     def __init__(self, arm: Arm, settings: RunSection, stopping: Stopping | None = None) -> None:
-        import openai
-
         self.arm = arm
         self.kind = ServerKind.UNKNOWN
         self._settings = settings
         self._stopping = stopping or Stopping()
-        self._secrets = secrets_of(arm)
-        self._client: AsyncOpenAI = openai.AsyncOpenAI(
-            base_url=arm.base_url,
-            api_key=api_key(arm) or "none",
-            timeout=openai.Timeout(settings.timeout, connect=min(CONNECT_SECONDS, settings.timeout)),
-            default_headers=headers_of(arm),
-            max_retries=0,  # ours count the repeats and bound them in time
-            # A redirect would carry the request, and its key, to a host that nobody configured.
-            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
-        )
+        self._secrets = Secrets(arm)
+        self._client = Client(arm, settings.timeout, self._secrets)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -96,26 +83,22 @@ class Endpoint:
         Raises:
             UserError: Nobody answers at `base_url`, or the key is refused there (exit code 4).
         """
-        import openai
-
         # The pages beside the OpenAI routes are extras: one that hangs or breaks is one that is not there.
         is_extra = url.startswith("http")
         try:
-            return await self._client.get(
-                url, cast_to=str, options={"timeout": min(PAGE_SECONDS, self._settings.timeout)}
-            )
-        except openai.APIStatusError as error:
-            if error.status_code in (401, 403) and not is_extra:
+            async with as_send_errors(min(PAGE_SECONDS, self._settings.timeout)):
+                return await self._client.get(url)
+        except SendError as failure:
+            status = failure.error.status
+            if is_extra or status not in (None, 200, 401, 403):
+                return None
+            if status in (401, 403):
                 raise UserError(
-                    f"arm {self.arm.name}: {self.arm.base_url} refused the key (HTTP {error.status_code})",
+                    f"arm {self.arm.name}: {self.arm.base_url} refused the key (HTTP {status})",
                     tip=f"set {self.arm.api_key_env or 'OPENAI_API_KEY'} to the key of this server",
                     exit_code=4,
                 ) from None
-            return None
-        except (openai.APIConnectionError, OSError) as error:
-            if is_extra:
-                return None
-            cause = self._without_key(innermost(error))
+            cause = self._secrets.out_of_error(failure.error.message)
             raise UserError(
                 f"arm {self.arm.name}: no answer from {self.arm.base_url} ({cause})",
                 tip="is the server up, and is base_url right? it ends in /v1 on most servers",
@@ -131,7 +114,7 @@ class Endpoint:
         try:
             return await self._send("/chat/completions", body, stream=body.get("stream") is True)
         except SendError as failure:
-            message = self._without_key(failure.error.message)
+            message = self._secrets.out_of_error(failure.error.message)
             raise SendError(replace(failure.error, message=message), is_retried=failure.is_retried) from None
 
     async def render(self, body: Body) -> str | list[JsonValue] | None:
@@ -192,7 +175,9 @@ class Endpoint:
                 status: Literal["success", "failed"] = "success" if is_answer else "failed"
                 # Some servers repeat the headers of what they refuse.
                 return replace(
-                    attempt, status=status, error=replace(error, message=self._without_key(error.message))
+                    attempt,
+                    status=status,
+                    error=replace(error, message=self._secrets.out_of_error(error.message)),
                 )
             case Completion() as completion:
                 return replace(
@@ -266,44 +251,36 @@ class Endpoint:
     async def _post(self, page: Page, seconds: float) -> str:
         async with as_send_errors(seconds):
             url = server_root(self.arm.base_url) + page.path
-            return await self._client.post(url, cast_to=str, body=page.body)
+            return await self._client.post(url, page.body)
 
     async def _send(self, path: str, body: Body, *, stream: bool) -> Completion:
         async with as_send_errors(self._settings.timeout):
             if stream:
-                return await self._stream(path, body)
-            return read_completion(await self._client.post(path, cast_to=str, body=dict(body)))
+                completion = await self._stream(path, body)
+            else:
+                completion = read_completion(await self._client.post(path, body))
+            return self._secrets.out_of_completion(completion)
 
     async def _stream(self, path: str, body: Body) -> Completion:
-        import openai
-
         started = time.monotonic()
         ttft_ms: float | None = None
         events, answer = EventReader(), ChatStream()
-        stream = await self._client.post(
-            path, cast_to=object, body=dict(body), stream=True, stream_cls=openai.AsyncStream[object]
-        )
         # Read as bytes, by our own reader: the client's would drop what it does not expect.
-        async with stream:
-            pieces = pieces_of(stream.response.aiter_bytes())
-            if stream.response.headers.get("content-type", "").startswith("application/json"):
+        async with self._client.opened(path, body) as response:
+            if response.headers.get("content-type", "").startswith("application/json"):
                 # A server, or a proxy, that does not stream: the answer came whole (and has no chunks).
-                return read_completion(b"".join([piece async for piece in pieces]).decode("utf-8", "replace"))
+                return read_completion(self._secrets.out_of_text(await read_text(response)))
+            pieces = pieces_of(response)
             async for piece in pieces:
                 for data in events.feed(piece):
-                    if answer.feed(data) and ttft_ms is None:
+                    if answer.feed(self._secrets.out_of_text(data)) and ttft_ms is None:
                         ttft_ms = round((time.monotonic() - started) * 1000, 3)
                 if answer.is_done:
                     break
             await drain(pieces)
         for data in events.close():
-            answer.feed(data)
+            answer.feed(self._secrets.out_of_text(data))
         return answer.completion(ttft_ms=ttft_ms)
-
-    def _without_key(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[key]")
-        return text
 
 
 def _now() -> str:

@@ -2,19 +2,18 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import TYPE_CHECKING
 
 from ..attempt import EndpointError, ErrorType
+from .body import BodyTooLargeError, RefusedError, innermost
 from .chat_stream import StreamedError
 from .event_stream import EventTooLongError
 from .patience import SendError, is_worth_repeating, read_retry_after
-from .response import BadResponseError, error_message, error_type
-
-if TYPE_CHECKING:
-    import openai
+from .response import BadResponseError, error_message, error_type, glimpse
 
 DRAIN_SECONDS = 1.0
+DRAIN_BYTES = 64 * 1024
 
 
 @contextlib.asynccontextmanager
@@ -26,7 +25,7 @@ async def as_send_errors(seconds: float) -> AsyncGenerator[None]:
         # The client's own timeout is for silence; a body that comes drop by drop needs one for the whole.
         async with asyncio.timeout(seconds):
             yield
-    except openai.APIStatusError as error:
+    except RefusedError as error:
         raise _status_error(error) from None
     except (openai.APITimeoutError, TimeoutError):
         message = f"no whole answer within {seconds:g} s"
@@ -38,50 +37,40 @@ async def as_send_errors(seconds: float) -> AsyncGenerator[None]:
             is_retried=is_worth_repeating(error.status or 500, kind),
         ) from None
     except (BadResponseError, EventTooLongError) as error:
-        raise SendError(EndpointError(ErrorType.BAD_RESPONSE, 200, str(error)), is_retried=True) from None
+        # What was too large once is paid for, and would be too large again.
+        is_endless = isinstance(error, BodyTooLargeError | EventTooLongError)
+        raise SendError(
+            EndpointError(ErrorType.BAD_RESPONSE, 200, str(error)), is_retried=not is_endless
+        ) from None
     except (openai.APIConnectionError, OSError) as error:
+        if isinstance(error.__cause__, RefusedError):  # as older clients pass it on
+            raise _status_error(error.__cause__) from None
         raise SendError(
             EndpointError(ErrorType.ENDPOINT_ERROR, None, innermost(error)), is_retried=True
         ) from None
 
 
-async def pieces_of(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Give the bytes of a stream as they come; one that breaks off is a bad response."""
-    try:
-        async for piece in stream:
-            yield piece
-    except Exception as error:
-        # The client's HTTP library raises errors of its own here, of classes that differ by its version.
-        if "Timeout" in type(error).__name__:
-            raise TimeoutError from error
-        raise BadResponseError(f"the stream broke off: {innermost(error)}") from error
-
-
 async def drain(pieces: AsyncIterator[bytes]) -> None:
     """Read what little follows the last event, so that the connection can be used again."""
+    size = 0
     with contextlib.suppress(TimeoutError, BadResponseError):
         async with asyncio.timeout(DRAIN_SECONDS):
-            async for _ in pieces:
-                pass
+            async for piece in pieces:
+                size += len(piece)
+                if size > DRAIN_BYTES:
+                    return
 
 
-def _status_error(error: "openai.APIStatusError") -> SendError:
-    status, text = error.status_code, error.response.text
-    kind = error_type(status, text)
-    message = error_message(text)
-    if 300 <= status < 400:
-        place = error.response.headers.get("location", "nowhere")
-        message = f"redirects to {place}, which is not followed; base_url must name the server itself"
+def _status_error(error: RefusedError) -> SendError:
+    kind = error_type(error.status, error.text)
+    message = error_message(error.text)
+    if 300 <= error.status < 400:
+        # Without user and query: a login page is often told where to send whom back, with a token.
+        place = error.headers.get("location", "nowhere").partition("?")[0]
+        where = glimpse(re.sub(r"//[^/]*@", "//", place))
+        message = f"redirects to {where}, which is not followed; base_url must name the server itself"
     return SendError(
-        EndpointError(kind, status, message),
-        is_retried=is_worth_repeating(status, kind),
-        retry_after=read_retry_after(error.response.headers.get("retry-after")),
+        EndpointError(kind, error.status, message),
+        is_retried=is_worth_repeating(error.status, kind),
+        retry_after=read_retry_after(error.headers.get("retry-after")),
     )
-
-
-def innermost(error: BaseException) -> str:
-    """The innermost reason of a connection error: "Connection refused", not "Connection error."."""
-    seen = error
-    while (inner := seen.__cause__ or seen.__context__) is not None:
-        seen = inner
-    return f"{type(seen).__name__}: {seen}" if str(seen) else type(seen).__name__
