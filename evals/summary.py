@@ -55,7 +55,7 @@ class Summary:
         return SummaryFile(
             decision=self.decision,
             exit_code=self.decision.exit_code,
-            complete=self.is_complete,
+            complete=self.is_complete and self.record.part is None,
             requests_saved=self.requests_saved,
             unreadable_lines=list(self.record.damaged),
             suite=SuiteEntry(digest=self.record.digest, samples=len(self.record.samples)),
@@ -167,6 +167,7 @@ def rule_all(
             arms[one.candidate],
             gate,
             is_complete=is_complete,
+            part=record.part,
             dialect=record.plan.run.dialect,
             is_unlabelled=is_unlabelled,
             others=[p for name, values in p_values.items() if name != one.candidate for p in values],
