@@ -17,6 +17,7 @@ from ..tasks.redaction import Hashes, redact_sample
 from ..tasks.sample import Sample
 from ..tasks.suite import Suite
 from ..tasks.suite_file import read_suite_file
+from .answers import Answers
 from .attempt import Attempt, Key, Stage, read_attempt
 from .divergence import Divergence, read_divergences
 from .journal import (
@@ -72,6 +73,7 @@ class Record:
         default_factory=dict[tuple[str, str], tuple[Divergence, ...]]
     )
     part: Part | None = None
+    answers: Answers = field(default_factory=Answers, repr=False, compare=False)
 
     def attempt(
         self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1
@@ -268,7 +270,7 @@ def _read_samples(directory: Path, run_file: RunFile) -> tuple[Sample, ...]:
             return ()  # a shard that no sample fell to
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
-    file = read_suite_file(path, is_redacted=run_file.plan.run.redact)
+    file = read_suite_file(path, is_redacted=run_file.plan.run.redact, is_checked=True)
     return tuple(sample for _, sample in file)
 
 

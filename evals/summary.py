@@ -78,10 +78,10 @@ def summarise(record: Record, *, gate: GateSection | None = None, baseline: str 
         UserError: No arm is named so, or the run stopped early on a comparison with its own baseline.
     """
     settings = gate or record.plan.gate
-    complete = is_complete(record)
     course = read_course(record, settings)
     judged = record if baseline is None else _against(record, baseline)
     graded = tuple(grade_run(judged))
+    complete = is_complete(record, graded if judged is record else None)
     arms = {arm.name: summarise_arm(judged, arm, graded) for arm in judged.plan.arms}
     comparisons = tuple(
         _compare(record, judged, graded, course, candidate) for candidate in judged.plan.candidates
