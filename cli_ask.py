@@ -71,6 +71,9 @@ def run(
         typer.Option(help="Let arms differ in context, prompt, model or speculation; repeat."),
     ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Ask only this arm; repeat.")] = None,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Ask share I of N, the same split on every machine.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
     quiet: Quiet = False,
@@ -102,7 +105,7 @@ def run(
     directory = out or _new_directory(config)
     if arm and plan.run.until_decided:
         raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
-    _ask(plan, directory, arm or [], quiet=quiet)
+    _ask(plan, directory, arm or [], quiet=quiet, shard=shard)
     summary = judged(directory, must_write=True)
     if not quiet:
         print_report(summary)
@@ -222,9 +225,11 @@ def _new_directory(config: Path | None) -> Path:
     return Path("runs") / f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
 
-def _ask(plan: "Plan", directory: Path, arms: list[str], *, quiet: bool) -> None:
+def _ask(plan: "Plan", directory: Path, arms: list[str], *, quiet: bool, shard: str | None = None) -> None:
     from .evals.session import ask_plan
+    from .evals.shard import read_shard
     from .reports.progress import open_progress
 
+    share = None if shard is None else read_shard(shard)
     with open_progress(quiet=quiet) as progress:
-        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms)
+        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms, shard=share)

@@ -97,7 +97,13 @@ class Answer:
 
 
 def read_answer(
-    attempt: Attempt, tools: Tools, dialect: Dialect, settings: RunSection, context: int | None
+    attempt: Attempt,
+    tools: Tools,
+    dialect: Dialect,
+    settings: RunSection,
+    context: int | None,
+    *,
+    parsed: Parsed | None = None,
 ) -> Answer:
     """Read a successful attempt.
 
@@ -107,10 +113,13 @@ def read_answer(
         dialect: The markup the model was asked to write.
         settings: Of the run: the first budget, and whether answers begin inside thinking.
         context: Tokens that prompt and answer share on this server, None if unknown.
+        parsed: What the same text of the same sample was read as before, if it was.
     """
     if attempt.error is not None and attempt.error.type is ErrorType.SERVER_PARSE_FAILURE:
         return Answer(attempt, Parsed(), Ending.FINISHED, is_server_failure=True)
-    if attempt.reading is not None:
+    if parsed is not None:
+        pass
+    elif attempt.reading is not None:
         parsed = _as_it_was_read(attempt.reading)
     elif attempt.mode is Mode.NATIVE:
         parsed = read_native(

@@ -75,10 +75,16 @@ def read_divergences(path: Path) -> Mapping[tuple[str, str], tuple[Divergence, .
     except OSError:
         return found
     for line in lines:
-        with contextlib.suppress(ValueError):
-            one = _adapter().validate_json(line)
+        if (one := read_divergence(line)) is not None:
             found[one.id, one.candidate] = (*found.get((one.id, one.candidate), ()), one)
     return found
+
+
+def read_divergence(line: bytes) -> Divergence | None:
+    """One line of the file; None for a torn one."""
+    with contextlib.suppress(ValueError):
+        return _adapter().validate_json(line)
+    return None
 
 
 @cache

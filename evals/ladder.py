@@ -7,7 +7,7 @@ from ..parsers.dialect import Dialect
 from ..parsers.dialects import DIALECTS
 from ..parsers.result import Call
 from ..tasks.sample import Expected, Sample
-from .answer import Answer, read_answer, settle_endings
+from .answer import Answer, settle_endings
 from .attempt import Attempt, Stage
 from .divergence import Divergence
 from .grade import Grade, Verdict, grade_answer, grade_failed
@@ -149,7 +149,7 @@ def grade_sample(record: Record, sample: Sample) -> GradedSample:
 
 def _answers_beside(record: Record, sample: Sample, arm: str, dialect: Dialect) -> tuple[Answer, ...]:
     return tuple(
-        read_answer(attempt, sample.tools, dialect, record.plan.run, _context(record, arm))
+        record.answers.read(attempt, sample.tools, dialect, record.plan.run, _context(record, arm))
         for attempt in record.beside.get((sample.id, arm), ())
         if attempt.succeeded
     )
@@ -159,7 +159,7 @@ def _answers(
     record: Record, sample: Sample, arm: str, dialect: Dialect
 ) -> dict[tuple[Stage, int, int], Answer]:
     read = {
-        (attempt.stage, attempt.max_tokens, attempt.attempt): read_answer(
+        (attempt.stage, attempt.max_tokens, attempt.attempt): record.answers.read(
             attempt, sample.tools, dialect, record.plan.run, _context(record, arm)
         )
         for attempt in record.by_sample.get((sample.id, arm), ())

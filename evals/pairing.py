@@ -120,6 +120,7 @@ def _asked(record: Record) -> dict[str, JsonValue]:
     run = record.plan.run
     return {
         "suite": record.digest,
+        "shard": None if record.part is None else record.part.text,
         "run.mode": run.mode.value,
         "run.max_tokens": run.max_tokens,
         "run.doublings": run.doublings,

@@ -17,18 +17,31 @@ from ..tasks.redaction import Hashes, redact_sample
 from ..tasks.sample import Sample
 from ..tasks.suite import Suite
 from ..tasks.suite_file import read_suite_file
+from .answers import Answers
 from .attempt import Attempt, Key, Stage, read_attempt
 from .divergence import Divergence, read_divergences
-from .journal import FORMAT, attempts_path, counters_path, divergences_path, write_json, write_json_lines
+from .journal import (
+    FORMAT,
+    attempts_path,
+    counters_path,
+    divergences_path,
+    write_json,
+    write_json_lines,
+    write_text,
+)
 from .plan import Plan
 from .servers.counters import Counters, counted, read_snapshots
 from .servers.server import ServerFacts
+from .shard import Part, Shard
 
 if TYPE_CHECKING:
     from ..parsers.result import Json
 
 # What may stand in a directory before a run starts there: logs of servers we started.
 OWN_NAMES = frozenset(("servers",))
+
+# Of a shard: where each of its samples stands in the whole suite, counted from 0.
+POSITIONS = "positions.json"
 
 DIFFERENT_SUITE = "suite (its samples differ: tasks, a task file, or what is chosen of them changed)"
 
@@ -43,7 +56,8 @@ class Record:
     journal lines that could not be read (`attempts/ngram.jsonl:17`); `notes` is what the suite said when
     it was loaded (what it leaves out, what it could not check). `counters` are the totals that the servers
     counted over the run, for the arms whose servers show them; `divergences`, by (sample, candidate), say
-    how clear the baseline's choice was where a candidate left it.
+    how clear the baseline's choice was where a candidate left it. `part` says which shards of a run stand
+    here, None where all do; `digest` is that of the whole suite.
     """
 
     directory: Path
@@ -58,6 +72,8 @@ class Record:
     divergences: Mapping[tuple[str, str], tuple[Divergence, ...]] = field(
         default_factory=dict[tuple[str, str], tuple[Divergence, ...]]
     )
+    part: Part | None = None
+    answers: Answers = field(default_factory=Answers, repr=False, compare=False)
 
     def attempt(
         self, sample_id: str, arm: str, stage: Stage, max_tokens: int, number: int = 1
@@ -94,6 +110,7 @@ class RunFile:
     facts: dict[str, ServerFacts] = field(default_factory=dict[str, ServerFacts])
     notes: tuple[str, ...] = ()
     excluded: tuple[Excluded, ...] = ()
+    part: Part | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """The file's content."""
@@ -106,6 +123,7 @@ class RunFile:
                 "tasks": list(self.plan.run.tasks),
                 "notes": list(self.notes),
                 "excluded": [asdict(entry) for entry in self.excluded],
+                **({} if self.part is None else {"part": asdict(self.part)}),
             },
             "arms": {name: asdict(facts) for name, facts in self.facts.items()},
         }
@@ -127,8 +145,14 @@ def refuse_foreign(directory: Path) -> None:
         raise UserError(f"{directory}: is not empty and not a run (no run.json)", tip="give another --out")
 
 
-def create_run(directory: Path, plan: Plan, suite: Suite) -> None:
+def create_run(directory: Path, plan: Plan, suite: Suite, shard: Shard | None = None) -> None:
     """Start a run directory, or check that this one belongs to the same plan.
+
+    Args:
+        directory: Where the run stands, or will.
+        plan: What is asked of whom.
+        suite: The whole suite.
+        shard: The share of it to ask here; without one all of it, or what the directory has of it already.
 
     Raises:
         UserError: The directory holds another run (the differing key is named) or something else.
@@ -137,20 +161,26 @@ def create_run(directory: Path, plan: Plan, suite: Suite) -> None:
     run_file = directory / "run.json"
     if run_file.exists():
         before = read_run_file(directory)
-        if difference := _difference(before, plan, suite.digest):
+        if difference := _difference(before, plan, suite.digest, shard):
             raise UserError(
                 f"{directory}: holds a run with another {difference}",
                 tip="resume with the plan it was started with, or give another --out",
             )
         write_json(run_file, replace(before, plan=plan).to_json())
         return
-    samples = suite.samples
+    samples, part = suite.samples, None
+    if shard is not None:
+        mine = [n for n, sample in enumerate(samples) if shard.holds(sample.id, plan.run.seed)]
+        part = Part(shard.count, (shard.number,), len(samples))
+        samples = tuple(samples[n] for n in mine)
+        write_text(directory / POSITIONS, json.dumps(mine) + "\n")
     if plan.run.redact:
-        hashes = Hashes.of(samples)
+        # Of the whole suite: shards share their hashes.
+        hashes = Hashes.of(suite.samples)
         samples = tuple(redact_sample(sample, hashes) for sample in samples)
     write_json_lines(directory / "samples.jsonl", (sample_to_json(sample) for sample in samples))
     # Last: a directory with run.json is a whole one.
-    run = RunFile(plan, suite.digest, notes=suite.notes, excluded=suite.excluded)
+    run = RunFile(plan, suite.digest, notes=suite.notes, excluded=suite.excluded, part=part)
     write_json(run_file, run.to_json())
 
 
@@ -191,6 +221,7 @@ def read_run_file(directory: Path) -> RunFile:
             digest=suite.digest,
             notes=suite.notes,
             excluded=suite.excluded,
+            part=suite.part,
         )
     except (ValidationError, KeyError) as error:
         raise UserError(f"{path}: not as draftproof writes it: {error}") from error
@@ -204,6 +235,7 @@ class _SuiteEntry:
     tasks: list[str]
     notes: tuple[str, ...] = ()
     excluded: tuple[Excluded, ...] = ()
+    part: Part | None = None
 
 
 def read_run(directory: Path) -> Record:
@@ -213,8 +245,7 @@ def read_run(directory: Path) -> Record:
         UserError: No run there, or its plan or samples cannot be read.
     """
     run_file = read_run_file(directory)
-    file = read_suite_file(directory / "samples.jsonl", is_redacted=run_file.plan.run.redact)
-    samples = tuple(sample for _, sample in file)
+    samples = _read_samples(directory, run_file)
     attempts: dict[Key, Attempt] = {}
     damaged: list[str] = []
     for arm in run_file.plan.arms:
@@ -232,7 +263,19 @@ def read_run(directory: Path) -> Record:
         notes=run_file.notes,
         counters=_read_counters(directory, run_file.plan),
         divergences=read_divergences(divergences_path(directory)),
+        part=run_file.part,
     )
+
+
+def _read_samples(directory: Path, run_file: RunFile) -> tuple[Sample, ...]:
+    path = directory / "samples.jsonl"
+    try:
+        if run_file.part is not None and path.stat().st_size == 0:
+            return ()  # a shard that no sample fell to
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+    file = read_suite_file(path, is_redacted=run_file.plan.run.redact, is_checked=True)
+    return tuple(sample for _, sample in file)
 
 
 def _read_counters(directory: Path, plan: Plan) -> dict[str, Counters]:
@@ -265,11 +308,17 @@ def keep_attempt(attempts: dict[Key, Attempt], attempt: Attempt) -> None:
         attempts[attempt.key] = attempt
 
 
-def _difference(before: RunFile, plan: Plan, digest: str) -> str | None:
+def _difference(before: RunFile, plan: Plan, digest: str, shard: Shard | None) -> str | None:
     """The first key that may not change between two sessions of one run, with both values."""
-    if key := differing_setting(_fixed(before.plan), _fixed(plan)):
+    if key := differing_setting(fixed_settings(before.plan), fixed_settings(plan)):
         return key
-    return None if before.digest == digest else DIFFERENT_SUITE
+    if before.digest != digest:
+        return DIFFERENT_SUITE
+    held = None if before.part is None else (before.part.shards, before.part.held)
+    if shard is None or held == (shard.count, (shard.number,)):
+        return None
+    there = "all samples" if before.part is None else before.part.text
+    return f"shard ({there} there, shard {shard.number} of {shard.count} here)"
 
 
 def differing_setting(there: Mapping[str, JsonValue], here: Mapping[str, JsonValue]) -> str | None:
@@ -286,7 +335,7 @@ def _shown(value: JsonValue) -> str:
     return text if len(text) <= _SHOWN_VALUE else f"{text[:_SHOWN_VALUE]}…"
 
 
-def _fixed(plan: Plan) -> dict[str, JsonValue]:
+def fixed_settings(plan: Plan) -> dict[str, JsonValue]:
     """What a resumed run must share with its beginning; the rest (URLs, keys, pace, gate) may change."""
     fixed: dict[str, JsonValue] = {
         "arms": [arm.name for arm in plan.arms],

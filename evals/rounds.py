@@ -12,32 +12,38 @@ from .attempt import Ask, Attempt, ErrorType, Key, Stage
 from .attribute import attribute
 from .early import read_course
 from .finding import Cause, Transition
-from .ladder import grade_run
+from .ladder import GradedSample, grade_run
 from .plan import RunSection
 from .record import Record
 from .stages import Place, beside_round, control_round, doubled_rounds, first_round, plain_ask
 
 
-def due(record: Record, gave_up: AbstractSet[Key] = frozenset()) -> list[Ask]:
+def due(
+    record: Record,
+    gave_up: AbstractSet[Key] = frozenset(),
+    graded: Sequence[GradedSample] | None = None,
+) -> list[Ask]:
     """The asks of the earliest round that is not complete; empty when all are.
 
     Args:
         record: The run so far.
         gave_up: Keys whose retries ended without an answer in this session; they are due again in the next.
+        graded: The record graded, where the caller has it; it is graded here if need be.
     """
-    for asks in _rounds(record):
+    for asks in _rounds(record, graded):
         if missing := [ask for ask in asks if _is_missing(record, ask, gave_up)]:
             return missing
     return []
 
 
-def is_complete(record: Record) -> bool:
+def is_complete(record: Record, graded: Sequence[GradedSample] | None = None) -> bool:
     """True when every ask that is due was made.
 
     A failed one was: it is `void` and counted, and asked again by the next session, but one lost answer does
     not make a run of a thousand worthless (`[gate] max_failed` says how many do).
     """
-    return not due(record, {key for key, attempt in record.attempts.items() if not attempt.succeeded})
+    failed = {key for key, attempt in record.attempts.items() if not attempt.succeeded}
+    return not due(record, failed, graded)
 
 
 def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
@@ -49,7 +55,7 @@ def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
     )
 
 
-def _rounds(record: Record) -> Iterator[list[Ask]]:
+def _rounds(record: Record, graded: Sequence[GradedSample] | None) -> Iterator[list[Ask]]:
     """Each round is made only when all before it are complete: it looks at their answers.
 
     A run that may stop early asks its samples batch by batch: every place before the last batch is settled,
@@ -65,15 +71,17 @@ def _rounds(record: Record) -> Iterator[list[Ask]]:
         yield first + control
     yield beside_round(record, places)
     yield from doubled_rounds(record, places)
-    yield _confirm_round(record, places)
+    yield _confirm_round(record, places, graded)
 
 
-def _confirm_round(record: Record, places: Sequence[Place]) -> list[Ask]:
+def _confirm_round(
+    record: Record, places: Sequence[Place], graded: Sequence[GradedSample] | None
+) -> list[Ask]:
     """Both arms again for every regression that is not the cap's; shared baseline asks are made once."""
     plan = record.plan
     if not plan.run.confirm:
         return []
-    graded = list(grade_run(record))
+    graded = list(grade_run(record)) if graded is None else graded
     asked = {place.sample.id: place.arms for place in places}
     asks: dict[Ask, None] = {}
     for candidate in plan.candidates:

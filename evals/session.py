@@ -17,13 +17,20 @@ from .record import create_run, refuse_foreign
 from .redaction import Redaction
 from .rounds import due
 from .runner import Progress, ask_all
+from .shard import Shard
 from .stopping import Stopping
 
 INTERRUPTED = 130
 
 
 def ask_plan(
-    plan: Plan, directory: Path, *, progress: Progress, tell: Callable[[str], None], arms: Sequence[str] = ()
+    plan: Plan,
+    directory: Path,
+    *,
+    progress: Progress,
+    tell: Callable[[str], None],
+    arms: Sequence[str] = (),
+    shard: Shard | None = None,
 ) -> None:
     """Ask what is due in `directory`, which is created, or resumed if it holds a run of the same plan.
 
@@ -36,12 +43,18 @@ def ask_plan(
         progress: Told of each round and attempt.
         tell: Prints a sentence to the user.
         arms: Names of the only arms to ask; empty for all.
+        shard: The share of the samples to ask; None for all of them, or those that the directory has.
 
     Raises:
         UserError: Bad input, a refused resume, a dead server, or (exit code 130) an interrupt.
     """
     for name in arms:
         plan.arm(name)
+    if shard is not None and plan.run.until_decided:
+        raise UserError(
+            "run.until_decided: where asking stops depends on all samples in one order, and a shard sees "
+            "only its own; expected no --shard beside it"
+        )
     suite = load_planned(plan.run)
     for note in suite.notes:
         tell(f"note: {note}")
@@ -49,7 +62,7 @@ def ask_plan(
     redaction = Redaction(plan, suite.samples) if plan.run.redact else None
     refuse_foreign(directory)
     with RunLock(directory):
-        create_run(directory, plan, suite)
+        create_run(directory, plan, suite, shard)
         stopping = Stopping()
         try:
             asyncio.run(_ask(directory, progress, tell, stopping, arms, redaction))

@@ -56,7 +56,7 @@ class Summary:
         return SummaryFile(
             decision=self.decision,
             exit_code=self.decision.exit_code,
-            complete=self.is_complete,
+            complete=self.is_complete and self.record.part is None,
             requests_saved=self.requests_saved,
             unreadable_lines=list(self.record.damaged),
             suite=SuiteEntry(digest=self.record.digest, samples=len(self.record.samples)),
@@ -79,10 +79,10 @@ def summarise(record: Record, *, gate: GateSection | None = None, baseline: str 
         UserError: No arm is named so, or the run stopped early on a comparison with its own baseline.
     """
     settings = gate or record.plan.gate
-    complete = is_complete(record)
     course = read_course(record, settings)
     judged = record if baseline is None else _against(record, baseline)
     graded = tuple(grade_run(judged))
+    complete = is_complete(record, graded if judged is record else None)
     arms = {arm.name: summarise_arm(judged, arm, graded) for arm in judged.plan.arms}
     comparisons = tuple(
         _compare(record, judged, graded, course, candidate) for candidate in judged.plan.candidates
@@ -168,6 +168,7 @@ def rule_all(
             arms[one.candidate],
             gate,
             is_complete=is_complete,
+            part=record.part,
             dialect=record.plan.run.dialect,
             is_unlabelled=is_unlabelled,
             others=[p for name, values in p_values.items() if name != one.candidate for p in values],

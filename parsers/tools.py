@@ -44,7 +44,9 @@ class Tools:
     unchecked: tuple[str, ...] = ()
 
 
-def compile_tools(declared: Sequence[Json], *, may_be_unchecked: bool = False) -> Tools:
+def compile_tools(
+    declared: Sequence[Json], *, may_be_unchecked: bool = False, is_checked: bool = False
+) -> Tools:
     """Check OpenAI tool objects and compile their parameter schemas.
 
     A tool without `parameters` (or with null) takes an object, as OpenAI reads it. References may point
@@ -54,6 +56,7 @@ def compile_tools(declared: Sequence[Json], *, may_be_unchecked: bool = False) -
         declared: A list of `{"type": "function", "function": {"name", "description", "parameters"}}`.
         may_be_unchecked: Captured traffic declares what a server took, however sloppy. Then a tool that is
             wrong is kept, in `declared` as it is; its name may be called (if it has one) with any arguments.
+        is_checked: The schemas were held against the metaschema before, which takes milliseconds a tool.
 
     Returns:
         The compiled tools; names keep the order of declaration.
@@ -67,7 +70,7 @@ def compile_tools(declared: Sequence[Json], *, may_be_unchecked: bool = False) -
     unchecked: list[str] = []
     for index, tool in enumerate(declared):
         try:
-            name, parameters, validator = _compile_tool(tool, index, functions)
+            name, parameters, validator = _compile_tool(tool, index, functions, is_checked=is_checked)
         except ToolSchemaError as error:
             if not may_be_unchecked or not isinstance(tool, Mapping):
                 raise
@@ -82,7 +85,7 @@ def compile_tools(declared: Sequence[Json], *, may_be_unchecked: bool = False) -
 
 
 def _compile_tool(
-    tool: Json, index: int, known: Mapping[str, JsonObject]
+    tool: Json, index: int, known: Mapping[str, JsonObject], *, is_checked: bool
 ) -> "tuple[str, JsonObject, Validator]":
     """Return the name, the parameter schema and the validator of one tool object."""
     name, parameters = _read_tool(tool, f"tool {index}")
@@ -90,7 +93,7 @@ def _compile_tool(
     if name in known:
         msg = f"{where}: $.function.name: a tool of this name is already declared"
         raise ToolSchemaError(msg)
-    return name, parameters, _compile(parameters, where)
+    return name, parameters, _compile(parameters, where, is_checked=is_checked)
 
 
 def _declared_name(tool: JsonObject) -> str | None:
@@ -134,8 +137,8 @@ def _read_tool(tool: Json, where: str) -> tuple[str, JsonObject]:
     return name, parameters
 
 
-def _compile(schema: JsonObject, where: str) -> "Validator":
-    """Check a schema against its metaschema, resolve its references, and return its validator."""
+def _compile(schema: JsonObject, where: str, *, is_checked: bool = False) -> "Validator":
+    """Check a schema against its metaschema (if nobody did), resolve its references, and return its validator."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
     from referencing import Registry
@@ -146,7 +149,8 @@ def _compile(schema: JsonObject, where: str) -> "Validator":
     registry: Registry[Schema] = Registry()
     root = "function", "parameters"
     try:
-        Draft202012Validator.check_schema(schema)
+        if not is_checked:
+            Draft202012Validator.check_schema(schema)
         _resolve_references(schema, registry, DRAFT202012.create_resource(schema), where)
         validator = Draft202012Validator(schema, registry=registry)
         # A reference that leads only to itself shows when something is validated.

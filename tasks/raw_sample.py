@@ -108,12 +108,13 @@ class _RawSample(_Raw):
     extra_body: Annotated[dict[str, Any], AfterValidator(_extra_body)] = {}
 
 
-def sample_from_json(raw: object, *, is_redacted: bool = False) -> Sample:
+def sample_from_json(raw: object, *, is_redacted: bool = False, is_checked: bool = False) -> Sample:
     """Read one raw sample.
 
     Args:
         raw: What a line of a suite file holds, as the JSON reader gives it.
         is_redacted: Its values are hashes, which no schema takes; it was checked before they were.
+        is_checked: Its tools and labels were checked when its run was made; that takes longer than reading.
 
     Returns:
         The sample, its tools compiled. Messages, tools, values and metadata are the given objects, unchanged.
@@ -129,7 +130,7 @@ def sample_from_json(raw: object, *, is_redacted: bool = False) -> Sample:
         raise _sample_error(error.errors(include_url=False)[0]) from None
     members = cast("Mapping[str, Json]", raw)
     try:
-        tools = _tools(read, is_redacted=is_redacted)
+        tools = _tools(read, is_redacted=is_redacted, is_checked=is_checked)
     except ToolSchemaError as error:
         raise SampleError("tools", str(error)) from None
     _check_tool_choice(read.tool_choice, tools)
@@ -139,25 +140,30 @@ def sample_from_json(raw: object, *, is_redacted: bool = False) -> Sample:
         # Not read.messages: what is sent is what was written, in its order of members.
         messages=tuple(cast("list[JsonObject]", members["messages"])),
         tools=tools,
-        expected=None if read.expected is None else _expected(read.expected, tools, is_redacted=is_redacted),
+        expected=None
+        if read.expected is None
+        else _expected(read.expected, tools, is_checked=is_redacted or is_checked),
         tool_choice=cast("Json", read.tool_choice),
         metadata=cast("JsonObject", read.metadata),
         extra_body=cast("JsonObject", read.extra_body),
     )
 
 
-def _tools(read: _RawSample, *, is_redacted: bool) -> Tools:
+def _tools(read: _RawSample, *, is_redacted: bool, is_checked: bool) -> Tools:
     """Compile the tools of a sample; most samples of a suite share theirs with others."""
     if not read.tools and read.expected is not None:
         raise SampleError("tools", "is missing" if read.tools is None else "is empty, expected at least one")
     declared = json.dumps(read.tools or [], ensure_ascii=False)
     may_be_unchecked = is_redacted or (read.tools_unchecked and read.expected is None)
-    return _compiled(declared, may_be_unchecked=may_be_unchecked)
+    # What may be wrong and kept has to be looked at each time: the check says which tools are.
+    return _compiled(
+        declared, may_be_unchecked=may_be_unchecked, is_checked=is_checked and not may_be_unchecked
+    )
 
 
 @lru_cache(maxsize=256)
-def _compiled(declared: str, *, may_be_unchecked: bool) -> Tools:
-    return compile_tools(json.loads(declared), may_be_unchecked=may_be_unchecked)
+def _compiled(declared: str, *, may_be_unchecked: bool, is_checked: bool) -> Tools:
+    return compile_tools(json.loads(declared), may_be_unchecked=may_be_unchecked, is_checked=is_checked)
 
 
 def sample_to_json(sample: Sample) -> dict[str, Json]:
@@ -203,7 +209,7 @@ def _check_tool_choice(choice: object, tools: Tools) -> None:
             pass
 
 
-def _expected(read: _RawExpected, tools: Tools, *, is_redacted: bool) -> Expected:
+def _expected(read: _RawExpected, tools: Tools, *, is_checked: bool) -> Expected:
     calls: list[ExpectedCall] = []
     for position, raw in enumerate(read.calls):
         field = f"expected.calls[{position}]"
@@ -216,7 +222,7 @@ def _expected(read: _RawExpected, tools: Tools, *, is_redacted: bool) -> Expecte
         if call.name not in tools.functions:
             raise SampleError(f"{field}.name", _undeclared(call.name, tools))
         # That benchmark lists values that its own schemas refuse, and its checker does not ask them.
-        if read.match is MatchRule.EXACT and not is_redacted:
+        if read.match is MatchRule.EXACT and not is_checked:
             _check_values(call, tools, field)
         calls.append(call)
     return Expected(tuple(calls), read.match, _terms(read, calls, tools))

@@ -11,12 +11,15 @@ from .sample import Sample
 from .values import shown
 
 
-def read_suite_file(path: Path, *, is_redacted: bool = False) -> Iterator[tuple[int, Sample]]:
+def read_suite_file(
+    path: Path, *, is_redacted: bool = False, is_checked: bool = False
+) -> Iterator[tuple[int, Sample]]:
     """Read a suite file, one line at a time.
 
     Args:
         path: A UTF-8 file with one raw sample a line; blank lines are skipped.
         is_redacted: The file is that of a redacted run (see `tasks.redaction`).
+        is_checked: The file is that of a run, which checked tools and labels before it asked.
 
     Yields:
         Line numbers, counted from 1, with their samples, in the order of the file, up to the first line that
@@ -31,7 +34,7 @@ def read_suite_file(path: Path, *, is_redacted: bool = False) -> Iterator[tuple[
     problems = Problems()
     for number, value in read_json_lines(path):
         try:
-            sample = _sample(value, line_of, is_redacted=is_redacted)
+            sample = _sample(value, line_of, is_redacted=is_redacted, is_checked=is_checked)
         except SampleError as error:
             problems.add(f"{path}:{number}", error)
             continue
@@ -43,10 +46,10 @@ def read_suite_file(path: Path, *, is_redacted: bool = False) -> Iterator[tuple[
         raise UserError(f"{path}: holds no sample, expected one JSON object a line")
 
 
-def _sample(value: JsonRead, line_of: dict[str, int], *, is_redacted: bool) -> Sample:
+def _sample(value: JsonRead, line_of: dict[str, int], *, is_redacted: bool, is_checked: bool) -> Sample:
     if isinstance(value, SampleError):
         raise value
-    sample = sample_from_json(value, is_redacted=is_redacted)
+    sample = sample_from_json(value, is_redacted=is_redacted, is_checked=is_checked)
     if sample.id in line_of:
         raise SampleError("id", f"is {shown(sample.id)}, which line {line_of[sample.id]} has already")
     return sample

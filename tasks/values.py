@@ -28,6 +28,8 @@ def identity(value: Json) -> str:
     no number, the order of keys does not matter, and strings are taken as they are. The text is a key for
     comparing and sorting, not JSON for reading.
     """
+    if isinstance(value, str):
+        return json.dumps(value)  # what most arguments are
     parts: list[str] = []
     pending: list[Json | _Text] = [value]
     while pending:

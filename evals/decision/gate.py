@@ -9,6 +9,7 @@ from ..comparison import Comparison
 from ..early import EarlyLook
 from ..plan import PRESET_SAMPLES, GateSection
 from ..servers.server import Speculating
+from ..shard import Part
 from .alarms import alarm_tests, alarms
 from .statistics import mcnemar_midp, samples_to_decide, tango_interval, upper_bound
 
@@ -50,6 +51,7 @@ def decide(
     gate: GateSection,
     *,
     is_complete: bool,
+    part: Part | None = None,
     dialect: str,
     is_unlabelled: bool,
     others: Sequence[float] = (),
@@ -66,6 +68,7 @@ def decide(
         candidate: Figures of the candidate's arm.
         gate: Margin, alpha and the rest of `[gate]`.
         is_complete: False when some ask has no answer yet.
+        part: What this is of a run that was split; None of a whole one.
         dialect: Named when hardly anything was right: a wrong dialect looks exactly like that.
         is_unlabelled: True when no compared sample has a label.
         others: The p-values of the other candidates' tests (`alarm_p_values`), which share alpha.
@@ -88,6 +91,11 @@ def decide(
             []
             if is_complete
             else ["the run is incomplete: some requests were not made yet; run it again to go on"]
+        ),
+        *(
+            []
+            if part is None
+            else [f"holds {part.text}, not all {part.samples:,} samples; `draftproof merge` joins shards"]
         ),
         *([] if is_baseline_chosen else _speculating_baseline(baseline)),
         *([] if is_former_baseline else _not_speculating(candidate, gate)),
