@@ -120,7 +120,7 @@ def own(url: str, count: int, concurrency: int, *, stream: bool) -> None:
 
 
 def measured(side: str, url: str, count: int, concurrency: int, *, stream: bool) -> dict[str, float]:
-    """One side in this process; what both do before the first request is not counted twice: it is warmed up."""
+    """One side in this process, warmed up first: imports are not what is measured."""
     if side == "draftproof":
         own(url, 4, 1, stream=stream)
     else:

@@ -4,8 +4,9 @@
 
 Simulated pairs at a churn of 5 %, margin 3 %, alpha 5 %; three requests a sample (baseline, control,
 candidate). The fixed run has the smallest size that calls four of five such regressions. The other rule is
-given four times that size and stops by itself, looking after every batch; what it takes in four of five runs
-stands beside it.
+given four times that size, or a thousand samples, and stops by itself, looking after every batch; what it takes in four of five runs
+stands beside it. Who knows the size of the effect beforehand is better off with the fixed size; the second
+line is for who does not, and planned for a small one.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from measured import Row, print_table
 
 CHURN, MARGIN, ALPHA, POWER = 0.05, 0.03, 0.05, 0.8
 REQUESTS_A_SAMPLE = 3
+PLANNED = 1_000
 SEED = 20261201
 
 
@@ -51,13 +53,20 @@ def stops(net: float, runs: int, most: int) -> list[int]:
 def rows(runs: int) -> Iterator[Row]:
     for net in (0.05, 0.10, 0.20):
         size = fixed_size(net)
-        taken = sorted(stops(net, runs, 4 * size))
+        taken = sorted(stops(net, runs, max(PLANNED, 4 * size)))
         mean, late = sum(taken) / runs, taken[int(POWER * runs)]
         yield Row(
             f"call a {net:.0%} regression",
             f"{mean * REQUESTS_A_SAMPLE:,.0f} requests (in 80 %: {late * REQUESTS_A_SAMPLE:,})",
             f"fixed {size * REQUESTS_A_SAMPLE:,}",
             mean / size,
+        )
+        of_plan = sum(min(one, PLANNED) for one in taken) / runs
+        yield Row(
+            f"the same in a plan of {PLANNED:,} samples",
+            f"{of_plan * REQUESTS_A_SAMPLE:,.0f} requests",
+            f"all {PLANNED * REQUESTS_A_SAMPLE:,}",
+            of_plan / PLANNED,
         )
 
 
