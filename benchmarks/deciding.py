@@ -4,9 +4,9 @@
 
 Simulated pairs at a churn of 5 %, margin 3 %, alpha 5 %; three requests a sample (baseline, control,
 candidate). The fixed run has the smallest size that calls four of five such regressions. The other rule is
-given four times that size, or a thousand samples, and stops by itself, looking after every batch; what it takes in four of five runs
-stands beside it. Who knows the size of the effect beforehand is better off with the fixed size; the second
-line is for who does not, and planned for a small one.
+given four times that size, or a thousand samples, and stops by itself, looking after every batch; what it
+takes in four of five runs stands beside it. Who knows the size of the effect beforehand is better off with
+the fixed size; the second line is for who does not, and planned for a small one.
 """
 
 import argparse
