@@ -4,12 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test check format schemas clean
+.PHONY: help setup demo test check bench format schemas clean
 
 help:
 	@echo "make demo    set up, then compare real llama.cpp servers with speculation off and on (runs/demo)"
 	@echo "make test    set up, then run every test"
 	@echo "make check   ruff (format and lint) and the type checker"
+	@echo "make bench   time starting, judging, asking and deciding, each beside the least that could do it"
 	@echo "make format  let ruff rewrite what it can"
 	@echo "make schemas write docs/*.schema.json anew, after a change of what summary.json or findings.jsonl hold"
 	@echo "make clean   remove .venv and build output (runs/ stays)"
@@ -40,6 +41,9 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
+
+bench: setup
+	$(BIN)/python benchmarks/all.py
 
 format: setup
 	$(BIN)/ruff format .

@@ -138,7 +138,7 @@ def _read_tool(tool: Json, where: str) -> tuple[str, JsonObject]:
 
 
 def _compile(schema: JsonObject, where: str, *, is_checked: bool = False) -> "Validator":
-    """Check a schema against its metaschema (if nobody did), resolve its references, and return its validator."""
+    """Check a schema against its metaschema, resolve its references, and return its validator."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
     from referencing import Registry

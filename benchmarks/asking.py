@@ -1,0 +1,176 @@
+"""Requests a second and CPU a request of a whole run, beside bare loops that send the same bodies.
+
+    python benchmarks/asking.py [--requests 400] [--concurrency 1 16 64]
+
+The server answers at once, so every microsecond is the client's. draftproof's side is `run` as it is: samples
+loaded and checked, bodies built, answers read and journalled line by line. The bare loops keep nothing.
+"""
+
+import argparse
+import asyncio
+import json
+import resource
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from made_run import BUDGET, DIALECT, made_plan, made_samples, write_suite
+from measured import Row, child, print_table
+from quick_server import quick_servers
+
+Send = Callable[[dict[str, Any]], Awaitable[object]]
+
+
+def bodies(count: int, *, stream: bool) -> list[dict[str, Any]]:
+    from draftproof.evals.attempt import Ask, Stage
+    from draftproof.evals.prompt import request_body
+
+    plan = made_plan()
+    return [
+        request_body(
+            sample,
+            Ask(sample.id, "baseline", plan.run.mode, stream, Stage.FIRST, BUDGET),
+            plan.arm("baseline"),
+            plan.run,
+            DIALECT,
+        )
+        for sample in made_samples(count)
+    ]
+
+
+async def _loop(send: Send, waiting: Sequence[dict[str, Any]], concurrency: int) -> None:
+    queue = iter(waiting)
+
+    async def work() -> None:
+        for body in queue:
+            await send(body)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(work())
+
+
+async def bare_openai(url: str, waiting: list[dict[str, Any]], concurrency: int) -> None:
+    from openai import AsyncOpenAI
+
+    async with AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
+
+        async def send(body: dict[str, Any]) -> None:
+            answer = await client.chat.completions.create(**body)
+            if body["stream"]:
+                async for _ in answer:
+                    pass
+
+        await _loop(send, waiting, concurrency)
+
+
+async def bare_httpx(url: str, waiting: list[dict[str, Any]], concurrency: int) -> None:
+    import httpx
+
+    limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    async with httpx.AsyncClient(limits=limits) as client:
+
+        async def send(body: dict[str, Any]) -> None:
+            (await client.post(f"{url}/chat/completions", json=body)).raise_for_status()
+
+        await _loop(send, waiting, concurrency)
+
+
+async def bare_aiohttp(url: str, waiting: list[dict[str, Any]], concurrency: int) -> None:
+    import aiohttp
+
+    connector = aiohttp.TCPConnector(limit=concurrency)
+    async with aiohttp.ClientSession(connector=connector, raise_for_status=True) as session:
+
+        async def send(body: dict[str, Any]) -> None:
+            async with session.post(f"{url}/chat/completions", json=body) as answer:
+                await answer.read()
+
+        await _loop(send, waiting, concurrency)
+
+
+BARE = {"openai": bare_openai, "httpx": bare_httpx, "aiohttp": bare_aiohttp}
+
+
+def own(url: str, count: int, concurrency: int, *, stream: bool) -> None:
+    """A run of two arms, of which half the requests go to each."""
+    from draftproof.evals.plan import build_plan
+    from draftproof.evals.session import ask_plan
+    from draftproof.reports.progress import SilentProgress
+
+    with tempfile.TemporaryDirectory() as folder:
+        suite = write_suite(Path(folder) / "suite.jsonl", count // 2)
+        arms = [{"name": name, "base_url": url, "model": "made"} for name in ("baseline", "mtp")]
+        settings = {
+            "tasks": [str(suite)],
+            "max_tokens": BUDGET,
+            "control": False,
+            "confirm": 0,
+            "margins": False,
+            "stream": stream,
+            # Per arm, and both are asked at once.
+            "concurrency": max(1, concurrency // 2),
+            "in_turn": concurrency == 1,
+        }
+        plan = build_plan({"run": settings, "arms": arms}, source="benchmark")
+        ask_plan(plan, Path(folder) / "run", progress=SilentProgress(), tell=lambda _: None)
+
+
+def measured(side: str, url: str, count: int, concurrency: int, *, stream: bool) -> dict[str, float]:
+    """One side in this process, warmed up first: imports are not what is measured."""
+    if side == "draftproof":
+        own(url, 4, 1, stream=stream)
+    else:
+        asyncio.run(BARE[side](url, bodies(4, stream=stream), 1))
+    waiting = [] if side == "draftproof" else bodies(count, stream=stream)
+    before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    if side == "draftproof":
+        own(url, count, concurrency, stream=stream)
+    else:
+        asyncio.run(BARE[side](url, waiting, concurrency))
+    wall = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"per_second": count / wall, "cpu_ms": cpu / count * 1e3}
+
+
+def rows(requests: int, concurrencies: Sequence[int]) -> Iterator[Row]:
+    sides = ["draftproof", *(name for name in BARE if find_spec(name))]
+    with quick_servers() as url:
+        for stream in (False, True):
+            for concurrency in concurrencies:
+                found = {
+                    side: child("asking.py", "--child", side, url, requests, concurrency, int(stream))
+                    for side in sides
+                }
+                own_side = found.pop("draftproof")
+                for name, bare in found.items():
+                    what = f"ask, {concurrency} in flight, {'streamed' if stream else 'whole'}"
+                    yield Row(
+                        what,
+                        f"{own_side['per_second']:.0f}/s, {own_side['cpu_ms']:.2f} ms CPU",
+                        f"bare {name} {bare['per_second']:.0f}/s, {bare['cpu_ms']:.2f} ms CPU",
+                        own_side["cpu_ms"] / bare["cpu_ms"],
+                    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--requests", type=int, default=400)
+    parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16, 64])
+    parser.add_argument("--child", nargs=5, metavar=("SIDE", "URL", "REQUESTS", "CONCURRENCY", "STREAM"))
+    options = parser.parse_args()
+    if options.child is None:
+        print_table(rows(options.requests, options.concurrency))
+        return
+    side, url, count, concurrency, stream = options.child
+    print(json.dumps(measured(side, url, int(count), int(concurrency), stream=stream == "1")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""An OpenAI-compatible server that answers at once, always the same: what is left is the client's own work.
+
+Several processes share one port (SO_REUSEPORT), so that the client is the narrow place.
+"""
+
+import asyncio
+import json
+import multiprocessing
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+TEXT = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+PIECES = 12
+_HEAD = {"id": "quick", "created": 0, "model": "made"}
+_USAGE = {"prompt_tokens": 700, "completion_tokens": 24, "total_tokens": 724}
+
+
+def _whole() -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}
+    body = json.dumps({**_HEAD, "object": "chat.completion", "choices": [choice], "usage": _USAGE}).encode()
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
+        len(body),
+        body,
+    )
+
+
+def _streamed() -> bytes:
+    size = -(-len(TEXT) // PIECES)
+    choices = [
+        {"index": 0, "delta": {"content": TEXT[at : at + size]}, "finish_reason": None}
+        for at in range(0, len(TEXT), size)
+    ]
+    choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
+    events = [{**_HEAD, "object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
+    events.append({**_HEAD, "object": "chat.completion.chunk", "choices": [], "usage": _USAGE})
+    pieces = [b"data: " + json.dumps(event).encode() + b"\n\n" for event in events] + [b"data: [DONE]\n\n"]
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+    return (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
+    )
+
+
+WHOLE, STREAMED = _whole(), _streamed()
+NOTHING = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+
+async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = next(
+                (
+                    int(line[15:])
+                    for line in head.lower().split(b"\r\n")
+                    if line.startswith(b"content-length:")
+                ),
+                0,
+            )
+            body = await reader.readexactly(length)
+            is_streamed = b'"stream":true' in body or b'"stream": true' in body
+            writer.write((STREAMED if is_streamed else WHOLE) if head.startswith(b"POST") else NOTHING)
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        writer.close()
+
+
+def _run(port: int) -> None:
+    async def forever() -> None:
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.bind(("127.0.0.1", port))
+        server = await asyncio.start_server(_serve, sock=listener, backlog=1024, limit=2**22)
+        await server.serve_forever()
+
+    asyncio.run(forever())
+
+
+@contextmanager
+def quick_servers(count: int = 2) -> Iterator[str]:
+    """So many processes behind one address; yields the base URL."""
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        processes = [multiprocessing.Process(target=_run, args=(port,), daemon=True) for _ in range(count)]
+        for process in processes:
+            process.start()
+        try:
+            _wait(port)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            for process in processes:
+                process.terminate()
+                process.join()
+
+
+def _wait(port: int) -> None:
+    import time
+
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("the server did not come up")
