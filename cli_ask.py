@@ -12,10 +12,15 @@ from .cli_tasks import Categories, SampleIds, split_ids
 from .errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .evals.plan import Plan
     from .evals.summary import Summary
 
 Config = Annotated[Path | None, typer.Argument(help="Plan in TOML; without it the flags are the plan.")]
+# What the runs of several loads are called: `concurrency-16`.
+_LOAD = "concurrency-"
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
 
 
@@ -101,17 +106,17 @@ def run(
         )
         if value is not None
     }
-    plan = _plan(config, baseline, candidate or [], model, api_key_env, flags, out)
-    directory = out or _new_directory(config)
-    if arm and plan.run.until_decided:
+    plans = _plans(config, baseline, candidate or [], model, api_key_env, flags, out)
+    if arm and plans[0].run.until_decided:
         raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
-    _ask(plan, directory, arm or [], quiet=quiet, shard=shard)
-    summary = judged(directory, must_write=True)
-    if not quiet:
-        print_report(summary)
-    if gate:
-        leave(summary.decision.exit_code)
-    leave(0 if summary.is_complete else 4)
+    codes: list[int] = []
+    for plan, directory in _runs(plans, out or _new_directory(config)):
+        _ask(plan, directory, arm or [], quiet=quiet, shard=shard)
+        summary = judged(directory, must_write=True)
+        if not quiet:
+            print_report(summary)
+        codes.append(summary.decision.exit_code if gate else 0 if summary.is_complete else 4)
+    leave(_worst(codes))
 
 
 def gate(
@@ -138,29 +143,62 @@ def gate(
     from .evals.decision.history import judge_against, read_accepted, refuse_unlike
 
     accepted = None if against is None else read_accepted(against)
-    directory = run_or_config
-    if not run_or_config.is_dir():
-        plan = _plan(run_or_config, None, [], None, None, {}, out)
-        if accepted is not None:
-            refuse_unlike(accepted, plan)
-        directory = out or _new_directory(run_or_config)
-        if not force:
-            refuse_hopeless(plan)
-        _ask(plan, directory, [], quiet=quiet)
     if baseline is not None and accepted is not None:
         raise UserError(
             "--against knows what the run's own baseline showed; expected no --baseline beside it"
         )
-    summary = judged(directory, margin=margin, alpha=alpha, baseline=baseline)
-    if accepted is not None:
-        summary = judge_against(summary, accepted)
-    if not quiet:
-        print_report(summary)
-    for kind, file in (("markdown", markdown), ("junit", junit)):
+    directories = _loads_in(run_or_config)
+    if not run_or_config.is_dir():
+        runs = _runs(
+            _plans(run_or_config, None, [], None, None, {}, out), out or _new_directory(run_or_config)
+        )
+        if accepted is not None:
+            refuse_unlike(accepted, runs[0][0])
+        if not force:
+            refuse_hopeless(runs[0][0])
+        for plan, directory in runs:
+            _ask(plan, directory, [], quiet=quiet)
+        directories = [directory for _, directory in runs]
+    codes: list[int] = []
+    for directory in directories:
+        summary = judged(directory, margin=margin, alpha=alpha, baseline=baseline)
+        if accepted is not None:
+            summary = judge_against(summary, accepted)
+        if not quiet:
+            print_report(summary)
+        name = "" if len(directories) == 1 else directory.name
+        _write_files(summary, {"markdown": markdown, "junit": junit}, name, allow=allow_inconclusive)
+        tell_github(summary, allow_inconclusive=allow_inconclusive)
+        codes.append(_exit_code(summary, allow_inconclusive=allow_inconclusive))
+    leave(_worst(codes))
+
+
+def _write_files(summary: "Summary", files: dict[str, Path | None], load: str, *, allow: bool) -> None:
+    """Write the reports that were asked for; of several loads each has files of its own, named after it."""
+    for kind, file in files.items():
         if file is not None:
-            write_report(summary, kind, file, allow_inconclusive=allow_inconclusive)
-    tell_github(summary, allow_inconclusive=allow_inconclusive)
-    leave(_exit_code(summary, allow_inconclusive=allow_inconclusive))
+            path = file.with_stem(f"{file.stem}-{load}") if load else file
+            write_report(summary, kind, path, allow_inconclusive=allow)
+
+
+def _runs(plans: "Sequence[Plan]", directory: Path) -> "list[tuple[Plan, Path]]":
+    """Each plan with its run directory: several loads are runs of their own, in one folder."""
+    if len(plans) == 1:
+        return [(plans[0], directory)]
+    return [(plan, directory / f"{_LOAD}{plan.run.concurrency}") for plan in plans]
+
+
+def _loads_in(directory: Path) -> list[Path]:
+    """The runs to judge: the directory itself, or those of several loads in it, the smallest first."""
+    if (directory / "run.json").exists():
+        return [directory]
+    loads = [path for path in directory.glob(f"{_LOAD}*") if (path / "run.json").exists()]
+    return sorted(loads, key=lambda path: (len(path.name), path.name)) or [directory]
+
+
+def _worst(codes: list[int]) -> int:
+    """The exit code of several runs: regression, else void, else inconclusive, else pass."""
+    return next((code for code in (1, 4, 3) if code in codes), 0)
 
 
 def _exit_code(summary: "Summary", *, allow_inconclusive: bool) -> int:
@@ -179,7 +217,7 @@ def _exit_code(summary: "Summary", *, allow_inconclusive: bool) -> int:
     return summary.decision.exit_code
 
 
-def _plan(
+def _plans(
     config: Path | None,
     baseline: str | None,
     candidates: list[str],
@@ -187,9 +225,9 @@ def _plan(
     api_key_env: str | None,
     flags: dict[str, object],
     out: Path | None,
-) -> "Plan":
-    """The plan from a file, from flags, or from the run directory that is resumed."""
-    from .evals.plan import build_plan, plan_from_flags, read_plan
+) -> "tuple[Plan, ...]":
+    """The plan (one for each load) from a file, from flags, or from the run directory that is resumed."""
+    from .evals.plan import build_plan, plan_from_flags, read_plans
     from .evals.record import read_run_file
 
     if config is not None:
@@ -197,18 +235,20 @@ def _plan(
             raise UserError(
                 "the config file has the arms; expected no --baseline, --candidate, --model or --api-key-env"
             )
-        return read_plan(config, flags)
+        return read_plans(config, flags)
     if baseline is None and out is not None and (out / "run.json").exists():
         plan = read_run_file(out).plan
         raw = {**plan.model_dump(), "run": {**plan.run.model_dump(), **flags}}
-        return build_plan(raw, source="command line")
+        return (build_plan(raw, source="command line"),)
     if baseline is None or not candidates or model is None:
         raise UserError(
             "nothing to ask; expected a config file, or --baseline, --candidate, --model and --tasks",
             tip="`draftproof demo` needs none of them",
         )
-    return plan_from_flags(
-        baseline=baseline, candidates=candidates, model=model, api_key_env=api_key_env, run=flags
+    return (
+        plan_from_flags(
+            baseline=baseline, candidates=candidates, model=model, api_key_env=api_key_env, run=flags
+        ),
     )
 
 

@@ -4,9 +4,9 @@
 
 A round is one run against two scripted servers that reset, fail and answer garbage now and then. Its process
 is killed (SIGKILL) at seeded numbers of journal lines and started again, then runs to its end. After each
-round every line that was written is still there, each answer stands once, and the findings are those of a run that
-nothing disturbed; the exit code is 1 if not. `--attempts` then writes and reads so many attempts through the
-journal, and prints what they take.
+round every line that was written is still there, each answer stands once, and the findings are those of a run
+that nothing disturbed; the exit code is 1 if not. `--attempts` then writes and reads so many attempts through
+the journal, and prints what they take.
 """
 
 import argparse

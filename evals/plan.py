@@ -221,12 +221,28 @@ class Plan(Section):
         raise UserError(f"no arm is named {name!r}; expected one of {known}")
 
 
-def read_plan(path: Path, overrides: Mapping[str, object]) -> Plan:
+def read_plans(path: Path, overrides: Mapping[str, object]) -> tuple[Plan, ...]:
     """Read a TOML file; `overrides` are `[run]` keys given as flags and win over the file.
+
+    A list for `concurrency` is one plan for each load: some faults show only in a batch.
 
     Raises:
         UserError: The file is missing, is not TOML, or holds an unknown key or a bad value.
     """
+    raw = _read_toml(path, overrides)
+    section = raw.get("run")
+    table = cast("Mapping[str, object]", section) if isinstance(section, Mapping) else {}
+    if not isinstance(table.get("concurrency"), list):
+        return (build_plan(raw, source=str(path)),)
+    loads = cast("list[object]", table["concurrency"])
+    if not loads or any(loads.count(load) > 1 for load in loads):
+        raise UserError(f"{path}: run.concurrency: expected a number, or a list of different ones")
+    return tuple(
+        build_plan({**raw, "run": {**table, "concurrency": load}}, source=str(path)) for load in loads
+    )
+
+
+def _read_toml(path: Path, overrides: Mapping[str, object]) -> dict[str, object]:
     try:
         raw: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -238,7 +254,7 @@ def read_plan(path: Path, overrides: Mapping[str, object]) -> Plan:
         if not isinstance(section, Mapping):
             raise UserError(f"{path}: run: expected a table [run]")
         raw["run"] = {**section, **overrides}
-    return build_plan(raw, source=str(path))
+    return raw
 
 
 def build_plan(raw: Mapping[str, object], *, source: str) -> Plan:

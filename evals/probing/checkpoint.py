@@ -22,7 +22,8 @@ DECLARATIONS = ("mtp_num_hidden_layers", "num_nextn_predict_layers")
 MAX_JSON_BYTES = 32 * 1024 * 1024
 MAX_HEADER_BYTES = 100 * 1024 * 1024
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.")
-_MTP = re.compile(r"(?:^|\.)mtp\.")
+# `mtp.layers.0.` (Qwen), `model.mtp_layers.0.` (MiMo), `model.mtp_block.0.`, `mtp_linear_proj.` (ERNIE).
+_MTP = re.compile(r"(?:^|\.)mtp(?:_[a-z_]+)?\.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ import resource
 import stat
 import threading
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from draftproof.cli import main
 from draftproof.errors import UserError
 from draftproof.evals import journal as journal_file
+from draftproof.evals.arm import Arm
 from draftproof.evals.divergence import Divergence, DivergenceLabel, read_divergences
 from draftproof.evals.record import read_run
 from draftproof.evals.rounds import is_complete
@@ -315,23 +317,17 @@ def test_a_run_that_was_moved_goes_on_where_it_is(tmp_path, plan, arms, quiet):
     assert sends(arms) == sum(len(journal(quiet[1], arm)) for arm in arms)
 
 
-@pytest.fixture
-def as_somebody_else():
-    """A user who may read the run and not write it; permissions do not bind root."""
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)
-    yield
-    os.seteuid(user)
-
-
-def test_a_run_that_is_read_only_is_reported_and_not_asked(plan, quiet, monkeypatch, capsys, request):
+def test_a_run_that_is_read_only_is_reported_and_not_asked(plan, quiet, monkeypatch, capsys):
     """A report needs no writing; a resume says at once that it does."""
-    for path in [quiet[1], *quiet[1].rglob("*")]:
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    for folder in quiet[1].parents[:3]:
-        folder.chmod(0o755)
-    request.getfixturevalue("as_somebody_else")
+    opened = Path.open
+
+    def read_only(path, mode="r", *rest, **named):
+        # Permissions do not bind root, as whom tests may run.
+        if quiet[1] in path.parents and set(mode) & set("awx+"):
+            raise PermissionError(13, "Permission denied")
+        return opened(path, mode, *rest, **named)
+
+    monkeypatch.setattr(Path, "open", read_only)
     monkeypatch.setattr("sys.argv", ["draftproof", "report", str(quiet[1])])
     main()
     printed = capsys.readouterr()
@@ -385,8 +381,6 @@ def test_deeply_nested_calls_survive_the_whole_way(tmp_path, arms, depth):
 )
 def test_a_secret_in_the_command_of_a_server_is_refused(serve):
     """The command stands in run.json; the message names the option and not the secret."""
-    from draftproof.evals.arm import Arm
-
     with pytest.raises(ValueError, match="gives a secret") as caught:
         Arm(name="a", base_url="http://127.0.0.1:1/v1", model="m", serve=serve)
     assert "environment" in str(caught.value)

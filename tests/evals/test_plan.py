@@ -2,7 +2,7 @@
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.plan import Mode, build_plan, plan_from_flags, read_plan
+from draftproof.evals.plan import Mode, build_plan, plan_from_flags, read_plans
 
 GOOD = """
 [run]
@@ -27,7 +27,8 @@ extra_body = { min_p = 0.0, chat_template_kwargs = { enable_thinking = false } }
 def plan_of(tmp_path, text, **overrides):
     path = tmp_path / "plan.toml"
     path.write_text(text, encoding="utf-8")
-    return read_plan(path, overrides)
+    (plan,) = read_plans(path, overrides)
+    return plan
 
 
 def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
@@ -189,10 +190,10 @@ def test_several_problems_are_told_at_once(tmp_path):
 def test_a_missing_or_unreadable_file_is_a_clear_error(tmp_path):
     """The file is named."""
     with pytest.raises(UserError, match=r"nowhere\.toml: cannot be read: No such file"):
-        read_plan(tmp_path / "nowhere.toml", {})
+        read_plans(tmp_path / "nowhere.toml", {})
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match=r"bytes\.toml: not valid TOML"):
-        read_plan(tmp_path / "bytes.toml", {})
+        read_plans(tmp_path / "bytes.toml", {})
 
 
 def test_flags_alone_make_a_plan():
