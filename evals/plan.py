@@ -231,7 +231,7 @@ def read_plans(path: Path, overrides: Mapping[str, object]) -> tuple[Plan, ...]:
     """
     raw = _read_toml(path, overrides)
     section = raw.get("run")
-    table = cast("Mapping[str, object]", section) if isinstance(section, Mapping) else {}
+    table = cast("Mapping[str, object]", section if isinstance(section, Mapping) else {})
     if not isinstance(table.get("concurrency"), list):
         return (build_plan(raw, source=str(path)),)
     loads = cast("list[object]", table["concurrency"])

@@ -3,7 +3,7 @@
     vLLM       vllm:spec_decode_num_drafts_total, …num_draft_tokens_total, …num_accepted_tokens_total,
                …num_accepted_tokens_per_pos_total{position}, vllm:generation_tokens_total,
                vllm:prefix_cache_queries_total, vllm:prefix_cache_hits_total
-    llama.cpp  llamacpp:spec_decode_num_draft_tokens_total, …num_accepted_tokens_total,
+    llama.cpp  llamacpp:spec_decode_num_drafts_total, …num_draft_tokens_total, …num_accepted_tokens_total,
                llamacpp:tokens_predicted_total
 
 The pages are in the Prometheus text format 0.0.4. Totals run since the server started, over all its clients
@@ -29,7 +29,7 @@ _LINE = re.compile(
 )
 _LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 
-_DRAFTS = ("vllm:spec_decode_num_drafts_total",)
+_DRAFTS = ("vllm:spec_decode_num_drafts_total", "llamacpp:spec_decode_num_drafts_total")
 _DRAFT_TOKENS = ("vllm:spec_decode_num_draft_tokens_total", "llamacpp:spec_decode_num_draft_tokens_total")
 _ACCEPTED = ("vllm:spec_decode_num_accepted_tokens_total", "llamacpp:spec_decode_num_accepted_tokens_total")
 _PER_POSITION = "vllm:spec_decode_num_accepted_tokens_per_pos_total"

@@ -11,6 +11,8 @@ from draftproof.evals.probing.checkpoint import read_checkpoint
 OK, IGNORED, UNKNOWN, WRONG = Verdict.OK, Verdict.IGNORED, Verdict.UNKNOWN, Verdict.WRONG
 PLAIN = ["model.embed_tokens.weight", "model.layers.0.mlp.weight", "model.layers.1.mlp.weight"]
 QWEN_MTP = ["mtp.fc.weight", "mtp.layers.0.mlp.weight"]
+MIMO_MTP = ["model.mtp_layers.0.input_proj.weight", "model.mtp_layers.0.mlp.up_proj.weight"]
+ERNIE_MTP = ["model.mtp_block.0.mlp.weight", "model.mtp_linear_proj.0.weight"]
 DEEPSEEK_MTP = ["model.layers.2.eh_proj.weight", "model.layers.2.enorm.weight"]
 
 
@@ -40,6 +42,8 @@ def write(folder, config, names=None, *, single=False):
         ({"mtp_num_hidden_layers": 1}, PLAIN + QWEN_MTP, 1, 2, OK),
         ({"mtp_num_hidden_layers": 1}, PLAIN, 1, 0, WRONG),
         ({"num_nextn_predict_layers": 1}, PLAIN + DEEPSEEK_MTP, 1, 2, OK),
+        ({"num_nextn_predict_layers": 1}, PLAIN + MIMO_MTP, 1, 2, OK),
+        ({"num_nextn_predict_layers": 1}, PLAIN + ERNIE_MTP, 1, 2, OK),
         ({"num_nextn_predict_layers": 1}, PLAIN, 1, 0, WRONG),
         ({"num_nextn_predict_layers": None}, PLAIN, None, 0, OK),
         ({}, PLAIN + QWEN_MTP, None, 2, IGNORED),

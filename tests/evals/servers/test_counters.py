@@ -19,6 +19,7 @@ LLAMA = """# HELP llamacpp:tokens_predicted_total Number of generation tokens pr
 llamacpp:tokens_predicted_total 96
 llamacpp:spec_decode_num_draft_tokens_total 40
 llamacpp:spec_decode_num_accepted_tokens_total 12
+llamacpp:spec_decode_num_drafts_total 10
 """
 
 
@@ -40,8 +41,9 @@ def test_a_server_without_speculation_shows_no_drafts():
 
 
 def test_llama_cpp_names_are_known():
-    """It counts no drafts, only their tokens."""
-    assert read_counters(LLAMA) == Counters(draft_tokens=40, accepted_tokens=12, generated_tokens=96)
+    """As the embedded server writes them."""
+    expected = Counters(drafts=10, draft_tokens=40, accepted_tokens=12, generated_tokens=96)
+    assert read_counters(LLAMA) == expected
     assert read_counters(LLAMA).drafted_share == 0.125
 
 
