@@ -325,13 +325,6 @@ SERVERS = [
         run={"confirm": 2},
     ),
     Case(
-        "right only when asked as the benchmark asks",
-        "The hard third is asked word for word like the easy rest, so easy answers pay for none.",
-        on_hard(lambda _r: answer("I know this test.")),
-        causes={"real_change": 8},
-        codes={"no_call": 8},
-    ),
-    Case(
         "seeds ignored at temperature 1",
         "A sampling server that draws anew each time is as noisy as the baseline, and no worse.",
         where(lambda number: number in (2, 9)),
