@@ -329,7 +329,9 @@ def test_a_run_that_is_read_only_is_reported_and_not_asked(plan, quiet, monkeypa
 
     monkeypatch.setattr(Path, "open", read_only)
     monkeypatch.setattr("sys.argv", ["draftproof", "report", str(quiet[1])])
-    main()
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert not left.value.code
     printed = capsys.readouterr()
     assert "the report is made all the same" in printed.err
     assert "regression" in printed.out
