@@ -39,7 +39,7 @@ class Failure:
 
         An answer that is late, or none, shows nothing.
         """
-        if error.type in (ErrorType.TIMEOUT, ErrorType.BAD_RESPONSE):
+        if error.status is None or error.type in (ErrorType.TIMEOUT, ErrorType.BAD_RESPONSE):
             return cls(Verdict.UNKNOWN, error.message)
         return cls(Verdict.REFUSED, words_of(error))
 

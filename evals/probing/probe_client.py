@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from ..attempt import EndpointError
+from ..attempt import EndpointError, ErrorType
 from ..servers.endpoint import Endpoint
 from ..servers.patience import SendError
 from ..servers.response import Completion
@@ -63,7 +63,7 @@ class ProbeClient:
             body["return_token_ids"] = True
         self.requests += 1
         try:
-            completion = await self.endpoint.complete(body)
+            completion = await self._completed(body)
         except SendError as failure:
             if _may_be_dead(failure.error) and await self._is_dead():
                 self.is_gone = True
@@ -73,6 +73,16 @@ class ProbeClient:
         if completion.spec is not None:
             self.drafted += completion.spec.draft_tokens
         return completion
+
+    async def _completed(self, body: Mapping[str, JsonValue]) -> Completion:
+        """Send; once more where a connection was lost: servers close idle ones just as they are used again."""
+        try:
+            return await self.endpoint.complete(body)
+        except SendError as failure:
+            if failure.error.type is not ErrorType.ENDPOINT_ERROR or failure.error.status is not None:
+                raise
+        self.requests += 1
+        return await self.endpoint.complete(body)
 
     async def _is_dead(self) -> bool:
         self.requests += 1

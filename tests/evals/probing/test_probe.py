@@ -8,7 +8,7 @@ from draftproof.evals.probing.probe_sampling import must_change, parts_at_near_t
 from draftproof.evals.servers.response import TokenLogprob
 from draftproof.evals.servers.server import Speculating
 
-from ...scripted import MODEL, ScriptedServer, answer, error, json_reply, text_reply
+from ...scripted import MODEL, ScriptedServer, answer, error, json_reply, reset, text_reply
 from .toy_model import Toy
 
 OK, APPLIED, IGNORED = Verdict.OK, Verdict.APPLIED, Verdict.IGNORED
@@ -118,6 +118,23 @@ def test_a_server_that_dies_of_a_parameter_is_asked_nothing_more():
         assert (checks[name].verdict, checks[name].detail.partition(":")[0]) == (UNKNOWN, "not asked"), name
     died = next(n for n, request in enumerate(server.requests) if "top_k" in request.body)
     assert len(server.requests) == died + 2
+
+
+def test_a_connection_that_is_lost_once_is_no_refusal():
+    """Servers close idle connections just as they are used again: the question is asked once more."""
+    toy, lost = Toy(), []
+
+    def losing(request):
+        if request.number % 5 == 2:
+            lost.append(request)
+            return reset()
+        return toy(request)
+
+    probe, _ = probed(losing)
+    whole, _ = probed(Toy())
+    assert len(lost) > 3
+    seen, expected = ({check.name: check.verdict for check in one.checks} for one in (probe, whole))
+    assert seen == expected
 
 
 LISTING = {"owned_by": "llamacpp", "id": MODEL}
