@@ -75,7 +75,7 @@ class ProbeClient:
         return completion
 
     async def _completed(self, body: Mapping[str, JsonValue]) -> Completion:
-        """Send; once more where a connection was lost: servers close idle ones just as they are used again."""
+        """Send; once more where a connection was lost: servers close idle ones as they are used again."""
         try:
             return await self.endpoint.complete(body)
         except SendError as failure:
