@@ -16,7 +16,7 @@ from draftproof.evals.summary import summarise, write_derived
 from draftproof.reports.markdown import render_markdown
 from draftproof.tasks.suite import Suite
 
-from .build import BUDGET, OPEN, RIGHT, WRONG, attempt, plan, record, sample
+from .build import BROKEN, BUDGET, OPEN, RIGHT, WRONG, attempt, plan, record, sample
 
 
 def samples(count):
@@ -160,3 +160,17 @@ def test_wide_divergences_count_where_they_showed_again(divergence, reproduced, 
     made = summarise(record(samples(1), attempts, control=False, confirm=0)).comparisons[0].findings[0]
     finding = replace(made, reproduced=reproduced, evidence={"divergence": divergence})
     assert compare_arms([finding], None, None).reproduced_wide == count
+
+
+def test_six_broken_calls_of_two_hundred_are_a_regression():
+    """Broken syntax knows no margin: 3 % of the calls is within one of 5 %, and is called all the same."""
+    attempts = [
+        attempt(BROKEN if arm == "ngram" and n < 6 else RIGHT, sample_id=f"s{n:03}", arm=arm, drafts=drafts)
+        for n in range(200)
+        for arm, drafts in (("baseline", (0, 0)), ("ngram", (9, 6)))
+    ]
+    gate = GateSection(margin=0.05)
+    summary = summarise(record(samples(200), attempts, control=False, confirm=0), gate=gate)
+    assert summary.decision is Decision.REGRESSION
+    assert summary.comparisons[0].regressions.syntax == 6
+    assert "significantly more calls of broken syntax: 6 new, 0 gone" in summary.rulings[0].reasons[0]
