@@ -4,7 +4,6 @@ Numerics flip near-ties: two tokens that the baseline finds about equally likely
 baseline where it had a clear choice, again and again under greedy decoding, has a fault in its speculation.
 """
 
-import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,6 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from pydantic import JsonValue, TypeAdapter
+
+from .line_file import read_line, read_lines
 
 # From about one nat the better token is e times as likely as the other: no rounding makes up for that.
 WIDE_NATS = 1.0
@@ -70,21 +71,14 @@ def label_of(margin_nats: float, *, is_lower_bound: bool) -> DivergenceLabel:
 def read_divergences(path: Path) -> Mapping[tuple[str, str], tuple[Divergence, ...]]:
     """Read `divergences.jsonl` by (sample, candidate); torn lines and a missing file tell nothing."""
     found: dict[tuple[str, str], tuple[Divergence, ...]] = {}
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError:
-        return found
-    for line in lines:
-        if (one := read_divergence(line)) is not None:
-            found[one.id, one.candidate] = (*found.get((one.id, one.candidate), ()), one)
+    for one in read_lines(path, _adapter()):
+        found[one.id, one.candidate] = (*found.get((one.id, one.candidate), ()), one)
     return found
 
 
 def read_divergence(line: bytes) -> Divergence | None:
     """One line of the file; None for a torn one."""
-    with contextlib.suppress(ValueError):
-        return _adapter().validate_json(line)
-    return None
+    return read_line(line, _adapter())
 
 
 @cache

@@ -11,7 +11,6 @@ and engines; what counts is the difference over a session, taken between neighbo
 server that was restarted in between loses nothing but the part that nobody saw.
 """
 
-import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from pydantic import TypeAdapter
+
+from ..line_file import read_lines
 
 # name{label="value",…} value [time]; a label's value may hold any character, with \" escaped.
 _LINE = re.compile(
@@ -78,13 +79,7 @@ class Snapshot:
 
 def read_snapshots(path: Path) -> Iterator[Snapshot]:
     """Read the snapshots of one arm; lines that a kill tore, and a file that is not there, tell nothing."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        with contextlib.suppress(ValueError):
-            yield _adapter().validate_json(line)
+    return read_lines(path, _adapter())
 
 
 @cache

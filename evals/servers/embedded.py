@@ -23,9 +23,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from ...errors import UserError
+from .log_tail import last_output
 
 _START_SECONDS = 120.0
-_LAST_LINES = 8
 
 
 class Speculation(StrEnum):
@@ -156,7 +156,7 @@ def start_embedded(
         how = f"gave no address within {_START_SECONDS:.0f} s" if process.poll() is None else "did not start"
         _end(process)
         raise UserError(
-            f"{model}: the embedded server ({speculation}) {how}; its last output:\n{_tail(log)}",
+            f"{model}: the embedded server ({speculation}) {how}; {last_output(log)}",
             tip=f"is it a whole GGUF file that llama.cpp can load? The whole log: {log}",
         )
     return EmbeddedServer(process, name=name, base_url=f"{address}/v1", speculation=speculation, log=log)
@@ -202,11 +202,6 @@ def _end(process: subprocess.Popen[str]) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
-
-
-def _tail(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return "\n".join(f"    {line}" for line in lines[-_LAST_LINES:]) or "    (none)"
 
 
 def _main() -> None:

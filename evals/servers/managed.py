@@ -15,9 +15,9 @@ from ..plan import Arm
 from ..stopping import Stopping
 from .endpoint import Endpoint, server_root
 from .guardian import PATIENCE_SECONDS
+from .log_tail import last_output
 
 _POLL_SECONDS = 0.25
-_LAST_LINES = 12
 
 
 class ManagedServers:
@@ -92,7 +92,7 @@ class ManagedServers:
             if guardian.returncode is not None:
                 raise UserError(
                     f"arm {arm.name}: its server ended with code {guardian.returncode} before it was ready; "
-                    + _last_output(log),
+                    + last_output(log),
                     tip=f"does `{arm.serve}` work in a terminal? the whole log: {log}",
                     exit_code=4,
                 )
@@ -101,7 +101,7 @@ class ManagedServers:
             if time.monotonic() - started > arm.start_timeout:
                 raise UserError(
                     f"arm {arm.name}: its server was not ready within start_timeout {arm.start_timeout:g} s; "
-                    + _last_output(log),
+                    + last_output(log),
                     tip=f"does it listen at {arm.base_url}? name another ready_url if it has no /health",
                     exit_code=4,
                 )
@@ -134,8 +134,3 @@ async def _is_ready(endpoint: Endpoint) -> bool:
     with contextlib.suppress(UserError):
         return await endpoint.get_text(f"{arm.base_url}/models") is not None
     return False
-
-
-def _last_output(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return "its last output:\n" + ("\n".join(f"    {line}" for line in lines[-_LAST_LINES:]) or "    (none)")

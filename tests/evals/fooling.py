@@ -15,6 +15,8 @@ from .asking import CAP, raw_plan
 
 SAMPLES = 24
 HARD = 8
+NEEDED = 150  # tokens: more than the cap, less than its double
+CAP_ONLY = {"causes": {"cap": 8}, "codes": {"cap_cut": 8}}
 MARGIN = 0.2  # wide, so that 24 samples decide
 TOOLS = [
     {

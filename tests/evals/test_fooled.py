@@ -8,8 +8,9 @@ from .fooling import Case, lines_of, plan_of, prose, right, right_native, right_
 from .fooling_calls import CALLS
 from .fooling_endings import ENDINGS
 from .fooling_servers import SERVERS
+from .fooling_streams import STREAMS
 
-CASES = [*CALLS, *ENDINGS, *SERVERS]
+CASES = [*CALLS, *ENDINGS, *STREAMS, *SERVERS]
 
 
 @pytest.fixture(scope="module")
