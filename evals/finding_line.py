@@ -41,9 +41,10 @@ class FindingLine(_Entry):
 
     @classmethod
     def of(cls, finding: Finding) -> "FindingLine":
-        """The finding's line."""
+        """The finding's line; nothing of it has to be checked, for all of it is ours."""
         baseline_at_cap, candidate_at_cap = finding.at_cap
-        return cls(
+        at_cap = AtCap.model_construct(baseline_grade=baseline_at_cap, candidate_grade=candidate_at_cap)
+        return cls.model_construct(
             id=finding.id,
             category=finding.category,
             baseline=finding.baseline,
@@ -53,12 +54,12 @@ class FindingLine(_Entry):
             code=finding.code,
             baseline_grade=finding.baseline_grade,
             candidate_grade=finding.candidate_grade,
-            at_cap=AtCap(baseline_grade=baseline_at_cap, candidate_grade=candidate_at_cap),
+            at_cap=at_cap,
             budgets=list(finding.budgets),
             reproduced=None if finding.reproduced is None else "{}/{}".format(*finding.reproduced),
             evidence=finding.evidence,
         )
 
     def to_json(self) -> dict[str, JsonValue]:
-        """The line, with the names of the contract."""
-        return self.model_dump()
+        """The line, with the names of the contract; enums are strings."""
+        return {**vars(self), "at_cap": vars(self.at_cap)}

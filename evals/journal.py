@@ -26,6 +26,8 @@ from .servers.counters import Snapshot
 #    an attempt, and the folder `counters`, came later and may be absent.
 FORMAT = 1
 
+_LINE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+
 
 class RunLock:
     """The right to write one run directory; a killed process leaves nothing behind.
@@ -137,9 +139,12 @@ def write_json(path: Path, value: JsonValue) -> None:
 
 def write_json_lines(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     """Write a JSON-lines file whole, or not at all."""
-    write_text(
-        path, "".join(json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n" for row in rows)
-    )
+    write_text(path, "".join(f"{json_line(row)}\n" for row in rows))
+
+
+def json_line(row: Mapping[str, object]) -> str:
+    """One JSON line without its newline; ASCII, so that no text can break it."""
+    return _LINE.encode(row)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -108,13 +108,19 @@ class _RawSample(_Raw):
     extra_body: Annotated[dict[str, Any], AfterValidator(_extra_body)] = {}
 
 
+class _CheckedSample(_RawSample):
+    """A sample of a run: its messages were checked when the run was made."""
+
+    messages: Annotated[list[Any], Field(min_length=1)]
+
+
 def sample_from_json(raw: object, *, is_redacted: bool = False, is_checked: bool = False) -> Sample:
     """Read one raw sample.
 
     Args:
         raw: What a line of a suite file holds, as the JSON reader gives it.
         is_redacted: Its values are hashes, which no schema takes; it was checked before they were.
-        is_checked: Its tools and labels were checked when its run was made; that takes longer than reading.
+        is_checked: Its messages, tools and labels were checked when its run was made; that takes longer than reading.
 
     Returns:
         The sample, its tools compiled. Messages, tools, values and metadata are the given objects, unchanged.
@@ -125,7 +131,7 @@ def sample_from_json(raw: object, *, is_redacted: bool = False, is_checked: bool
         declared tool or that its schema refuses.
     """
     try:
-        read = _RawSample.model_validate(raw)
+        read = (_CheckedSample if is_checked else _RawSample).model_validate(raw)
     except ValidationError as error:
         raise _sample_error(error.errors(include_url=False)[0]) from None
     members = cast("Mapping[str, Json]", raw)

@@ -7,6 +7,7 @@ must not end in a RecursionError.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 
 from ..parsers.json_path import json_path, shorten
 from ..parsers.result import Json
@@ -29,7 +30,9 @@ def identity(value: Json) -> str:
     comparing and sorting, not JSON for reading.
     """
     if isinstance(value, str):
-        return json.dumps(value)  # what most arguments are
+        return encode_basestring_ascii(value)  # what most arguments are
+    if type(value) is int:
+        return str(value)
     parts: list[str] = []
     pending: list[Json | _Text] = [value]
     while pending:
@@ -40,12 +43,14 @@ def identity(value: Json) -> str:
                 parts.append("{")
                 pending.append(_Text("}"))
                 for key in sorted(members, reverse=True):
-                    pending += (members[key], _Text(f",{json.dumps(key)}:"))
+                    pending += (members[key], _Text(f",{encode_basestring_ascii(key)}:"))
             case list() as items:
                 parts.append("[")
                 pending.append(_Text("]"))
                 for item in reversed(items):
                     pending += (item, _Text(","))
+            case str(text):
+                parts.append(encode_basestring_ascii(text))
             case float() as number if number.is_integer():
                 parts.append(str(int(number)))
             case scalar:
