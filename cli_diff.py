@@ -30,7 +30,7 @@ def diff(
         return
     if right is None:
         other, other_arm = summary, arm
-        arm = summary.record.plan.baseline.name
+        arm = summary.run.plan.baseline.name
     else:
         other_run, other_arm = _split(right)
         other = summary if other_run.resolve() == run.resolve() else _judged(other_run)
@@ -45,16 +45,16 @@ def _split(text: str) -> tuple[Path, str | None]:
 
 
 def _judged(run: Path) -> "Summary":
-    from .evals.record import read_run
+    from .evals.stored_run import open_run
     from .evals.summary import summarise
 
-    return summarise(read_run(run))
+    return summarise(open_run(run))
 
 
 def _only_candidate(summary: "Summary") -> str:
-    names = [arm.name for arm in summary.record.plan.candidates]
+    names = [arm.name for arm in summary.run.plan.candidates]
     if len(names) > 1:
-        directory = summary.record.directory
+        directory = summary.run.directory
         raise UserError(
             f"{directory}: has several candidates ({', '.join(names)}); expected {directory}:ARM",
             tip=f"`draftproof diff {directory}` shows all of them",

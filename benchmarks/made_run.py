@@ -12,9 +12,9 @@ from pathlib import Path
 
 from draftproof.evals.attempt import Ask, Attempt, Stage, Usage
 from draftproof.evals.journal import attempts_path
+from draftproof.evals.new_run import create_run
 from draftproof.evals.plan import Plan, build_plan
 from draftproof.evals.prompt import request_body
-from draftproof.evals.record import create_run
 from draftproof.parsers.dialects import DIALECTS
 from draftproof.tasks.sample import Sample
 from draftproof.tasks.suite import Suite, load_suites, suite_digest

@@ -1,7 +1,8 @@
 """One sample in two arms, judged: a transition and, for a regression or a fix, its cause."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from operator import attrgetter
 
 from pydantic import JsonValue
 
@@ -55,3 +56,24 @@ class Finding:
     is_candidate_failure: bool
     evidence: dict[str, JsonValue]
     is_known: bool = False
+
+    def __reduce__(self) -> "tuple[type[Finding], tuple[object, ...]]":
+        """Its values in order: millions go from one process to another."""
+        return Finding, _values(self)
+
+    @property
+    def is_change(self) -> bool:
+        """Whether one arm was right and the other wrong."""
+        return self.transition in (Transition.REGRESSION, Transition.FIX)
+
+    def without_idle_evidence(self) -> "Finding":
+        """The same finding; of a pair that both arms got right, or both wrong, what was seen is left out.
+
+        A run has as many of those as samples, and nothing but their lines shows it.
+        """
+        if self.is_change or self.transition is Transition.VOID:
+            return self
+        return replace(self, evidence={})
+
+
+_values = attrgetter(*(field.name for field in fields(Finding)))

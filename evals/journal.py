@@ -53,7 +53,7 @@ class RunLock:
                 tip="wait for it, or give another --out",
             ) from None
         except OSError as error:
-            raise _write_error(self._path, error) from error
+            raise write_error(self._path, error) from error
         return self
 
     def __exit__(
@@ -103,7 +103,7 @@ class Journal:
             # Part of the line may stand there; whoever opens the file next closes it with a newline.
             if (file := self._files.pop(path, None)) is not None:
                 file.close()
-            raise _write_error(path, error) from error
+            raise write_error(path, error) from error
 
     def _open(self, path: Path) -> IO[bytes]:
         # Never the run directory itself: one that was moved away must not begin anew where it was.
@@ -177,7 +177,7 @@ def write_bytes(path: Path, content: bytes) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise _write_error(path, error) from error
+        raise write_error(path, error) from error
 
 
 def _write_whole(file: IO[bytes], line: bytes) -> None:
@@ -191,7 +191,8 @@ def _ends_with_newline(path: Path) -> bool:
         return file.read(1) == b"\n"
 
 
-def _write_error(path: Path, error: OSError) -> UserError:
+def write_error(path: Path, error: OSError) -> UserError:
+    """What to tell of a file that could not be written."""
     return UserError(
         f"{path}: cannot be written: {error.strerror or error}",
         tip="every answer written so far is safe; mend this and run the same command again to go on",

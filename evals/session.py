@@ -11,9 +11,9 @@ from ..parsers.dialects import DIALECTS
 from ..tasks.suite import Suite, load_suites
 from .attempt import Ask, Stage
 from .journal import RunLock
+from .new_run import create_run, refuse_foreign
 from .plan import Plan, RunSection
 from .prompt import request_body
-from .record import create_run, refuse_foreign
 from .redaction import Redaction
 from .rounds import due
 from .runner import Progress, ask_all

@@ -6,14 +6,15 @@ it makes one token and those that it accepted, so passes = tokens - accepted.
 """
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from .arm_summary import ArmSummary
-from .attempt import Attempt, Stage
+from .attempt import Drafts, Stage
 from .ladder import GradedSample
 from .record import Record
+from .run import Run
 
 
 class SpeedSource(StrEnum):
@@ -79,14 +80,47 @@ class PassCost:
         return best
 
 
+@dataclass(frozen=True, slots=True)
+class TimedAnswer:
+    """What is measured of one first answer; `predicted_ms` is the server's own time for its tokens."""
+
+    index: int
+    tokens: int
+    duration_ms: float
+    ttft_ms: float | None
+    predicted_ms: float | None
+    spec: Drafts | None
+    kind: Kind | None
+
+
+def timed_answers(record: Record, arm: str, graded: Sequence[GradedSample]) -> list[TimedAnswer]:
+    """The first answers of an arm whose tokens are counted; none where arms were asked side by side."""
+    if not record.plan.is_in_turn:
+        return []
+    return [
+        TimedAnswer(
+            attempt.index,
+            tokens,
+            attempt.duration_ms,
+            attempt.ttft_ms,
+            None if attempt.timing is None else attempt.timing.predicted_ms,
+            attempt.spec,
+            _kind(record, one, arm),
+        )
+        for one in graded
+        for attempt in record.by_sample.get((one.sample.id, arm), ())
+        if attempt.stage is Stage.FIRST and attempt.succeeded and (tokens := attempt.completion_tokens)
+    ]
+
+
 def measure_speed(
-    record: Record, graded: Sequence[GradedSample], arms: Sequence[ArmSummary]
+    run: Run, timed: Mapping[str, Sequence[TimedAnswer]], arms: Sequence[ArmSummary]
 ) -> tuple[ArmSpeed, ...]:
     """Measure every arm of a run; empty where arms were asked side by side."""
-    if not record.plan.is_in_turn:
+    if not run.plan.is_in_turn:
         return ()
-    baseline = record.plan.baseline.name
-    measured = {arm.name: _measure(record, graded, arm) for arm in arms}
+    baseline = run.plan.baseline.name
+    measured = {arm.name: _measure(run, timed[arm.name], arm) for arm in arms}
     reference = measured[baseline].tokens_per_second
     return tuple(_with_speedup(one, reference) for one in measured.values())
 
@@ -106,29 +140,20 @@ def fit_pass_cost(speeds: Sequence[ArmSpeed]) -> PassCost | None:
     return PassCost(line.intercept, line.slope, len(points))
 
 
-def _measure(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) -> ArmSpeed:
-    kinds = {one.sample.id: kind for one in graded if (kind := _kind(record, one, arm.name)) is not None}
-    attempts = sorted(
-        (
-            attempt
-            for one in graded
-            for attempt in record.by_sample.get((one.sample.id, arm.name), ())
-            if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens
-        ),
-        key=lambda attempt: attempt.index,
-    )[1:]
-    source = _source(attempts)
-    rates = {one.id: rate for one in attempts if (rate := _rate(one, source)) is not None}
-    passes, rows, tokens, ms = _passes(attempts, source)
-    counted, facts = arm.counted, record.facts.get(arm.name)
+def _measure(run: Run, timed: Sequence[TimedAnswer], arm: ArmSummary) -> ArmSpeed:
+    answers = sorted(timed, key=lambda one: one.index)[1:]
+    source = _source(answers)
+    rates = [(one.kind, rate) for one in answers if (rate := _rate(one, source)) is not None]
+    passes, rows, tokens, ms = _passes(answers, source)
+    counted, facts = arm.counted, run.facts.get(arm.name)
     return ArmSpeed(
         name=arm.name,
-        n=len(attempts),
+        n=len(answers),
         source=source,
-        tokens_per_second=_median(list(rates.values())),
+        tokens_per_second=_median([rate for _, rate in rates]),
         speedup=None,
-        latency_ms=_median([one.duration_ms for one in attempts]),
-        ttft_ms=_median([one.ttft_ms for one in attempts if one.ttft_ms is not None]),
+        latency_ms=_median([one.duration_ms for one in answers]),
+        ttft_ms=_median([one.ttft_ms for one in answers if one.ttft_ms is not None]),
         acceptance=arm.acceptance,
         accepted_per_position=()
         if counted is None or not counted.drafts
@@ -143,52 +168,52 @@ def _measure(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) ->
         by_kind={
             kind: (len(of_kind), statistics.median(of_kind))
             for kind in Kind
-            if (of_kind := [rate for sample, rate in rates.items() if kinds.get(sample) is kind])
+            if (of_kind := [rate for made, rate in rates if made is kind])
         },
     )
 
 
-def _source(attempts: Sequence[Attempt]) -> SpeedSource | None:
+def _source(answers: Sequence[TimedAnswer]) -> SpeedSource | None:
     """One clock for a whole arm: a median over two clocks would mean nothing."""
-    if not attempts:
+    if not answers:
         return None
-    if all(one.timing is not None and one.timing.predicted_ms for one in attempts):
+    if all(one.predicted_ms for one in answers):
         return SpeedSource.SERVER
-    if all(one.ttft_ms is not None for one in attempts):
+    if all(one.ttft_ms is not None for one in answers):
         return SpeedSource.STREAM
     return SpeedSource.WHOLE
 
 
-def _generation_ms(attempt: Attempt, source: SpeedSource | None) -> float | None:
+def _generation_ms(answer: TimedAnswer, source: SpeedSource | None) -> float | None:
     match source:
         case SpeedSource.SERVER:
-            return None if attempt.timing is None else attempt.timing.predicted_ms
+            return answer.predicted_ms
         case SpeedSource.STREAM:
-            return None if attempt.ttft_ms is None else attempt.duration_ms - attempt.ttft_ms
+            return None if answer.ttft_ms is None else answer.duration_ms - answer.ttft_ms
         case _:
-            return attempt.duration_ms
+            return answer.duration_ms
 
 
-def _rate(attempt: Attempt, source: SpeedSource | None) -> float | None:
+def _rate(answer: TimedAnswer, source: SpeedSource | None) -> float | None:
     """Tokens per second; the first token of a stream came with the prompt."""
-    tokens, ms = attempt.completion_tokens or 0, _generation_ms(attempt, source)
+    tokens, ms = answer.tokens, _generation_ms(answer, source)
     if source is SpeedSource.STREAM:
         tokens -= 1
     return tokens / ms * 1000 if ms and ms > 0 and tokens > 0 else None
 
 
-def _passes(attempts: Sequence[Attempt], source: SpeedSource | None) -> tuple[int, int, int, float]:
+def _passes(answers: Sequence[TimedAnswer], source: SpeedSource | None) -> tuple[int, int, int, float]:
     """Passes, rows, tokens and milliseconds, over the answers whose drafts are counted."""
     passes = rows = tokens = 0
     total_ms = 0.0
-    for attempt in attempts:
-        ms = _generation_ms(attempt, source)
-        if attempt.spec is None or attempt.completion_tokens is None or ms is None:
+    for answer in answers:
+        ms = _generation_ms(answer, source)
+        if answer.spec is None or ms is None:
             continue
-        own = max(attempt.completion_tokens - attempt.spec.accepted_tokens, 1)
+        own = max(answer.tokens - answer.spec.accepted_tokens, 1)
         passes += own
-        rows += own + attempt.spec.draft_tokens
-        tokens += attempt.completion_tokens
+        rows += own + answer.spec.draft_tokens
+        tokens += answer.tokens
         total_ms += ms
     # With the prompt in it, the time says nothing about a pass.
     return passes, rows, tokens, 0.0 if source is SpeedSource.WHOLE else total_ms

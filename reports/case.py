@@ -85,7 +85,9 @@ class Case:
 
 def read_case(summary: Summary, graded: GradedSample) -> Case:
     """Read every attempt of a sample again, with its grade."""
-    record = summary.record
+    record = summary.record_of(graded.sample.id)
+    if record is None:
+        raise AssertionError("what was graded is a sample of the run")
     tries: dict[str, tuple[Try, ...]] = {}
     for arm in record.plan.arms:
         answers = read_answers(record, graded.sample, arm.name)

@@ -38,7 +38,7 @@ def render_pair(left: Operand, right: Operand, *, width: int = 100, color: bool 
 def render_matrix(summary: Summary, *, width: int = 100, color: bool = False) -> str:
     """All arms of a run: figures, causes, who breaks what whom, and the arm that the policy would choose."""
     console = open_console(width, color=color)
-    console.print(Text(f"all arms of {summary.record.directory}", style="bold"))
+    console.print(Text(f"all arms of {summary.run.directory}", style="bold"))
     console.print()
     speeds = _speeds(summary)
     _print_titled(console, _figures(*((arm.name, arm, speeds.get(arm.name)) for arm in summary.arms)))
@@ -126,7 +126,7 @@ def _agreement(left: Operand, right: Operand, comparison: Comparison) -> Sequenc
         sentences.append(f"that the arms differ at all: p = {p:.2g} (McNemar's exact test, two-sided)")
     if comparison.void:
         sentences.append(f"void: {comparison.void} of {comparison.samples}")
-    if left.summary is not right.summary and any(s.expected is None for s in left.summary.record.samples):
+    if left.summary is not right.summary and left.summary.judged.unlabelled:
         sentences.append("nobody labelled some samples: there each run judges by its own baseline's answer")
     return sentences
 
@@ -159,7 +159,7 @@ def _pairs(summary: Summary) -> Table:
             broken[other, one] = str(comparison.regressions.total)
     rows = tuple((one, *(broken.get((one, other), "·") for other in names)) for one in names)
     return Table(
-        f"Broken by the row's arm, right in the column's (n = {len(summary.record.samples)})",
+        f"Broken by the row's arm, right in the column's (n = {summary.judged.samples})",
         ("breaks", *names),
         rows,
         frozenset(range(1, len(names) + 1)),

@@ -46,7 +46,7 @@ def findings_json(summary: Summary) -> str:
     bodies: dict[str, int] = {}
     rows = _rows(summary, bodies)
     content: Row = {
-        "arms": {arm.name: _arm(arm, summary.record.plan.run.mode) for arm in summary.record.plan.arms},
+        "arms": {arm.name: _arm(arm, summary.run.plan.run.mode) for arm in summary.run.plan.arms},
         "rows": list(rows),
         "bodies": list(bodies),
     }
@@ -60,14 +60,13 @@ def json_for_html(value: JsonValue) -> str:
 
 def _rows(summary: Summary, bodies: dict[str, int]) -> Sequence[Row]:
     """Regressions, then fixes, then void samples; within them in the order of the suite."""
-    samples = {graded.sample.id: graded for graded in summary.graded}
     found = [f for comparison in summary.comparisons for f in comparison.findings if f.transition in LISTED]
     found.sort(key=lambda finding: (LISTED.index(finding.transition), finding.is_known))
     rows: list[Row] = []
     for number, finding in enumerate(found):
-        row = _listed(finding) | {"command": show_command(summary.record.directory, finding.id)}
-        if number < OPENED:
-            row |= _opened(summary, read_case(summary, samples[finding.id]), finding, bodies)
+        row = _listed(finding) | {"command": show_command(summary.run.directory, finding.id)}
+        if number < OPENED and (graded := summary.graded_sample(finding.id)) is not None:
+            row |= _opened(summary, read_case(summary, graded), finding, bodies)
         rows.append(row)
     return rows
 
@@ -93,7 +92,7 @@ def _opened(summary: Summary, case: Case, finding: Finding, bodies: dict[str, in
     budget = telling_budget(finding)
     pair = [case.judged(arm, budget) for arm in (finding.baseline, finding.candidate)]
     texts = [one.text if one is not None else "" for one in pair]
-    is_told = texts[0] != texts[1] and None not in pair and not summary.record.plan.run.redact
+    is_told = texts[0] != texts[1] and None not in pair and not summary.run.plan.run.redact
     difference = first_difference(*texts) if is_told else None
     sample = case.sample
     entry = None if finding.code is None else explanation(finding.code)

@@ -72,7 +72,7 @@ def _page(summary: Summary) -> _Page:
         contents=build_contents(summary, findings_shown=0),
         causes=cause_table(summary.comparisons),
         lengths=tuple(
-            lengths_plot(summary.graded, comparison.findings, summary.record.plan.run.max_tokens)
+            lengths_plot(summary.graded(), comparison.findings, summary.run.plan.run.max_tokens)
             for comparison in summary.comparisons
         ),
         rates=tuple(

@@ -120,7 +120,8 @@ def sample_from_json(raw: object, *, is_redacted: bool = False, is_checked: bool
     Args:
         raw: What a line of a suite file holds, as the JSON reader gives it.
         is_redacted: Its values are hashes, which no schema takes; it was checked before they were.
-        is_checked: Its messages, tools and labels were checked when its run was made; that takes longer than reading.
+        is_checked: Its messages, tools and labels were checked when its run was made, which takes longer than
+            reading.
 
     Returns:
         The sample, its tools compiled. Messages, tools, values and metadata are the given objects, unchanged.

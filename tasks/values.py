@@ -29,10 +29,8 @@ def identity(value: Json) -> str:
     no number, the order of keys does not matter, and strings are taken as they are. The text is a key for
     comparing and sorting, not JSON for reading.
     """
-    if isinstance(value, str):
-        return encode_basestring_ascii(value)  # what most arguments are
-    if type(value) is int:
-        return str(value)
+    if value is None or isinstance(value, (str, int, float)):
+        return _scalar(value)  # what most arguments are
     parts: list[str] = []
     pending: list[Json | _Text] = [value]
     while pending:
@@ -49,13 +47,19 @@ def identity(value: Json) -> str:
                 pending.append(_Text("]"))
                 for item in reversed(items):
                     pending += (item, _Text(","))
-            case str(text):
-                parts.append(encode_basestring_ascii(text))
-            case float() as number if number.is_integer():
-                parts.append(str(int(number)))
             case scalar:
-                parts.append(json.dumps(scalar))
+                parts.append(_scalar(scalar))
     return "".join(parts)
+
+
+def _scalar(value: str | float | bool | None) -> str:
+    match value:
+        case str():
+            return encode_basestring_ascii(value)
+        case float() if value.is_integer():
+            return str(int(value))
+        case _:
+            return json.dumps(value)
 
 
 def equal(left: Json, right: Json) -> bool:

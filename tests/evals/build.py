@@ -129,12 +129,12 @@ def sample(sample_id: str = "s1", expected: Expected | None = OSLO, category: st
 
 def record(samples, attempts, *, facts=None, candidates=("ngram",), **run) -> Record:
     return Record(
-        Path("runs/test"),
-        plan(*candidates, **run),
-        "digest",
-        tuple(samples),
-        facts or {},
-        {one.key: one for one in attempts},
+        directory=Path("runs/test"),
+        plan=plan(*candidates, **run),
+        digest="digest",
+        samples=tuple(samples),
+        facts=facts or {},
+        attempts={one.key: one for one in attempts},
     )
 
 

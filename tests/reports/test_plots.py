@@ -12,8 +12,8 @@ from .runs import three_arms
 
 def lengths(candidate="ngram", cap=BUDGET):
     summary = summarise(three_arms())
-    findings = attribute(summary.graded, baseline="baseline", candidate=candidate)
-    return lengths_plot(summary.graded, findings, cap)
+    findings = attribute(summary.graded(), baseline="baseline", candidate=candidate)
+    return lengths_plot(summary.graded(), findings, cap)
 
 
 def test_what_the_cap_cut_stands_where_it_ended_when_asked_again():
