@@ -3,6 +3,7 @@
 import os
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -58,10 +59,11 @@ class FindingsFile:
 
     def discard(self) -> None:
         """Close and remove what is not in place."""
-        for file in self._files.values():
-            file.close()
-        for part in self._parts.values():
-            part.unlink(missing_ok=True)
+        for name, file in self._files.items():
+            with suppress(OSError):
+                file.close()
+            with suppress(OSError):
+                self._parts[name].unlink(missing_ok=True)
 
 
 def derive(run: Run, directory: Path | None = None) -> tuple[Summary, UserError | None]:

@@ -1,6 +1,6 @@
 """One sample in two arms, judged: a transition and, for a regression or a fix, its cause."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from operator import attrgetter
 
@@ -73,7 +73,7 @@ class Finding:
         """
         if self.is_change or self.transition is Transition.VOID:
             return self
-        return replace(self, evidence={})
+        return Finding(*_values(self)[:-2], {}, self.is_known)
 
 
 _values = attrgetter(*(field.name for field in fields(Finding)))

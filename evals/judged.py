@@ -10,7 +10,7 @@ from .attribute import attribute, control_transitions
 from .collection import uncollected
 from .early import Course, requests_made
 from .finding import Finding, Transition
-from .finding_line import FindingLine
+from .finding_line import line_of
 from .grade import Verdict
 from .journal import attempts_path, json_line
 from .ladder import GradedSample, grade_run
@@ -223,7 +223,7 @@ def _pair(
         baseline=baseline,
         candidate=candidate,
     )
-    lines = "".join(f"{json_line(FindingLine.of(finding).to_json())}\n" for finding in findings)
+    lines = "".join(f"{json_line(line_of(finding))}\n" for finding in findings)
     return PairJudged(
         [finding.without_idle_evidence() for finding in findings],
         lines.encode("ascii"),

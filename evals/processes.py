@@ -31,9 +31,10 @@ def in_processes(
     Raises:
         UserError: A process was killed.
     """
-    count = processes or min(
-        MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    count = min(MOST, _cores()) if processes is None else processes
+    if count == 1:
+        yield from map(work, tasks)
+        return
     under_way: deque[Future[_Result]] = deque()
     # Spawned, not forked: whoever judges may have threads.
     pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_begin)
@@ -51,6 +52,10 @@ def in_processes(
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _begin() -> None:

@@ -95,7 +95,7 @@ def read_run(directory: Path) -> Record:
         if path.exists():
             damaged.extend(_read_attempts(path, attempts))
     file = read_suite_file(samples_path(directory), is_redacted=head.plan.run.redact, is_checked=True)
-    samples = () if _is_empty_shard(head) else tuple(sample for _, sample in file)
+    samples = () if is_empty_shard(head) else tuple(sample for _, sample in file)
     return replace(head, samples=samples, attempts=attempts, damaged=tuple(damaged))
 
 
@@ -125,7 +125,7 @@ def samples_path(directory: Path) -> Path:
     return directory / "samples.jsonl"
 
 
-def _is_empty_shard(head: Run) -> bool:
+def is_empty_shard(head: Run) -> bool:
     """Whether this is a shard that no sample fell to."""
     path = samples_path(head.directory)
     try:

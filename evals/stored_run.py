@@ -18,7 +18,7 @@ from .answers import Answers
 from .attempt import Attempt, Key, read_attempt
 from .journal import attempts_path
 from .line_index import LineIndex, Place, scan_lines
-from .record import Record, keep_attempt, read_head, read_run, samples_path
+from .record import Record, is_empty_shard, keep_attempt, read_head, read_run, samples_path
 from .run import Run
 
 # Samples that are read, judged and forgotten together.
@@ -73,7 +73,7 @@ class StoredRun(Run):
 
     def blocks(self) -> Iterator[StoredBlock]:
         """All samples, in the order of the suite, `BLOCK` at a time."""
-        for start in range(0, len(self.ids), BLOCK):
+        for start in range(0, max(1, len(self.ids)), BLOCK):
             yield self._block(range(start, min(start + BLOCK, len(self.ids))))
 
     def record_of(self, sample_id: str) -> Record | None:
@@ -129,7 +129,10 @@ def index_run(directory: Path) -> StoredRun:
         UserError: No run there, or its plan or samples cannot be read.
     """
     head = read_head(directory)
-    numbers, samples = _index_samples(samples_path(directory), is_redacted=head.plan.run.redact)
+    is_redacted, path = head.plan.run.redact, samples_path(directory)
+    numbers, samples = _index_samples(path, is_redacted=is_redacted)
+    if not numbers and not is_empty_shard(head):
+        raise _wrong_samples(path, is_redacted=is_redacted)
     attempts: dict[str, LineIndex] = {}
     damaged: list[str] = []
     for arm in head.plan.arms:

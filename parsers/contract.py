@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from .codes import DefectCode, NoteCode
 from .json_path import json_path, shorten
+from .plain_schema import plainly_fits
 from .result import Defect, Json, JsonObject, Note, Span
 from .tools import Tools
 
@@ -59,7 +60,7 @@ def schema_defects(
         One defect for each violation, ordered by JSON path, then by code.
     """
     validator = tools.validators.get(name)
-    if validator is None:
+    if validator is None or plainly_fits(arguments, tools.functions[name]):
         return ()
     try:
         complaints = {complaint for error in validator.iter_errors(arguments) for complaint in _read(error)}

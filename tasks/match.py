@@ -63,15 +63,17 @@ def compare(expected: Expected, calls: Sequence[Call]) -> Difference | None:
     if expected.match is MatchRule.BFCL:
         return compare_bfcl(expected, calls)
     due = [_due(call) for call in expected.calls]
-    made = _sorted([_made(call) for call in calls], due)
+    unsorted = [_made(call) for call in calls]
+    if len(due) == len(unsorted) and all(map(_fits, due, unsorted)):
+        return None  # right in the very order in which they are due, as mostly
+    made = _sorted(unsorted, due)
     if not due and made:
         return Difference(DifferenceCode.CALL_NOT_DUE, f"no call was due, but {_names(made)} came")
     if not made:
         if not due:
             return None
         return Difference(DifferenceCode.NO_CALL, f"no call came, but {_names_due(due)} was due")
-    # One of each, as mostly, leaves nothing to choose.
-    pairs = [(0, 0)] if len(due) == len(made) == 1 else cheapest_assignment(_costs(due, made))
+    pairs = cheapest_assignment(_costs(due, made))
     clauses = [*_unpaired(due, made, pairs)]
     for row, column in pairs:
         clauses += _pair_clauses(due[row], made[column])
@@ -112,8 +114,6 @@ def _sorted(made: Sequence[_Made], due: Sequence[_Due]) -> list[_Made]:
     First by how each stands to every due call, then by its values: so the code that is said depends on which
     values are equal, never on what they are, and is the same where they are hashes (see `tasks.redaction`).
     """
-    if len(made) == 1:
-        return [*made]
     count = Counter(one.identity for one in made)
 
     def standing(came: _Made) -> tuple[int, list[tuple[bool, int, int, int]], str]:
@@ -141,6 +141,11 @@ def _costs(due: Sequence[_Due], made: Sequence[_Made]) -> list[list[int]]:
     return [[cost(wanted, came) for came in made] for wanted in due]
 
 
+def _fits(wanted: _Due, came: _Made) -> bool:
+    """Return True if a call is the one that was due."""
+    return wanted.call.name == came.call.name and not any(_wrong_arguments(wanted, came))
+
+
 def _wrong_arguments(wanted: _Due, came: _Made) -> tuple[list[str], list[str], list[str]]:
     """Return the parameters that are missing, extra, and of a wrong value."""
     right, arguments = wanted.right, came.arguments
@@ -153,8 +158,6 @@ def _wrong_arguments(wanted: _Due, came: _Made) -> tuple[list[str], list[str], l
 
 def _unpaired(due: Sequence[_Due], made: Sequence[_Made], pairs: Sequence[tuple[int, int]]) -> list[_Clause]:
     """Return what is said of the calls that the pairing leaves over, on either side."""
-    if len(due) == len(made) == len(pairs):
-        return []
     rows, columns = {row for row, _ in pairs}, {column for _, column in pairs}
     missing = [one for row, one in enumerate(due) if row not in rows]
     extra = [one for column, one in enumerate(made) if column not in columns]

@@ -27,7 +27,8 @@ _TOOL_CHOICE_EXPECTED = (
 
 
 def _printable_name(value: str) -> str:
-    if not 1 <= len(value) <= _LONGEST_NAME or any(_breaks_a_line(character) for character in value):
+    is_plain = value.isprintable() or not any(_breaks_a_line(character) for character in value)
+    if not 1 <= len(value) <= _LONGEST_NAME or not is_plain:
         raise ValueError(
             f"is {shown(value)}, expected 1 to {_LONGEST_NAME} characters, no control character among them"
         )

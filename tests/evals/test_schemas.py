@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from draftproof.evals.derived import derive
-from draftproof.evals.finding_line import FindingLine
+from draftproof.evals.finding_line import FindingLine, line_of
 from draftproof.evals.schemas import SCHEMAS, schema_text
 from draftproof.evals.summary import summarise
 from jsonschema import Draft202012Validator
@@ -82,5 +82,6 @@ def test_how_the_run_was_asked_stands_in_the_summary():
 def test_a_line_reads_back_as_it_was_written():
     """The model that writes findings.jsonl reads it."""
     for finding in summarise(make_run()).comparisons[0].findings:
-        line = FindingLine.of(finding)
-        assert FindingLine.model_validate(json.loads(json.dumps(line.to_json()))) == line
+        line = json.loads(json.dumps(line_of(finding)))
+        read = FindingLine.model_validate(line)
+        assert (list(line), line) == (list(FindingLine.model_fields), read.model_dump())
