@@ -1,14 +1,17 @@
 """Speed beside correctness: what speculation is turned on for, measured on the answers that are judged.
 
 Only of arms that are asked one at a time: arms side by side on one machine slow each other. The first answer
-of an arm warms its server up and is left out. Without drafts every forward pass makes one token; with drafts
-it makes one token and those that it accepted, so passes = tokens - accepted.
+after a start of a server warms it up and is left out; where a server was started several times, a rate is
+the median over its starts of the medians over samples. The pass that reads the prompt makes the first token;
+after it every pass makes one token, and those of a draft that it accepted.
 """
 
 import statistics
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 
 from .arm_summary import ArmSummary
 from .attempt import Attempt, Stage
@@ -36,9 +39,10 @@ class Kind(StrEnum):
 class ArmSpeed:
     """Medians over the answers of one arm; None where nothing tells.
 
-    `tokens_per_second` of generation, `latency_ms` and `ttft_ms` of a request. `speedup` is the ratio of
-    tokens per second to the baseline's. `tokens_per_pass`, `ms_per_pass` and `rows_per_pass` (tokens that one
-    forward pass verified or made) are means over all passes. `by_kind` are tokens per second.
+    `tokens_per_second` of generation, `latency_ms` and `ttft_ms` of a request. `by_start` are the tokens per
+    second of each start of the server, where there were several. `speedup` is the ratio of tokens per second
+    to the baseline's. `tokens_per_pass`, `ms_per_pass` and `rows_per_pass` (tokens that one forward pass
+    verified or made) are means over all passes but those that read a prompt. `by_kind` are tokens per second.
     `accepted_per_position` is, for each place of a draft, the share of drafts accepted that far.
     """
 
@@ -57,6 +61,7 @@ class ArmSpeed:
     prefix_hit_rate: float | None
     kv_tokens: int | None
     by_kind: dict[Kind, tuple[int, float]]
+    by_start: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,24 +113,24 @@ def fit_pass_cost(speeds: Sequence[ArmSpeed]) -> PassCost | None:
 
 def _measure(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) -> ArmSpeed:
     kinds = {one.sample.id: kind for one in graded if (kind := _kind(record, one, arm.name)) is not None}
-    attempts = sorted(
-        (
-            attempt
-            for one in graded
-            for attempt in record.by_sample.get((one.sample.id, arm.name), ())
-            if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens
-        ),
-        key=lambda attempt: attempt.index,
-    )[1:]
+    answered = [
+        attempt
+        for one in graded
+        for attempt in record.by_sample.get((one.sample.id, arm.name), ())
+        if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens
+    ]
+    starts = _warm_by_start(answered, record.starts.get(arm.name, ()))
+    attempts = list(chain.from_iterable(starts))
     source = _source(attempts)
     rates = {one.id: rate for one in attempts if (rate := _rate(one, source)) is not None}
+    by_start = [median for one in starts if (median := _median(_of(one, rates))) is not None]
     passes, rows, tokens, ms = _passes(attempts, source)
     counted, facts = arm.counted, record.facts.get(arm.name)
     return ArmSpeed(
         name=arm.name,
         n=len(attempts),
         source=source,
-        tokens_per_second=_median(list(rates.values())),
+        tokens_per_second=_median(by_start),
         speedup=None,
         latency_ms=_median([one.duration_ms for one in attempts]),
         ttft_ms=_median([one.ttft_ms for one in attempts if one.ttft_ms is not None]),
@@ -145,7 +150,21 @@ def _measure(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) ->
             for kind in Kind
             if (of_kind := [rate for sample, rate in rates.items() if kinds.get(sample) is kind])
         },
+        by_start=tuple(by_start) if len(by_start) > 1 else (),
     )
+
+
+def _warm_by_start(attempts: Sequence[Attempt], starts: Sequence[str]) -> list[list[Attempt]]:
+    """The answers after each start of the server, in order, without the first of each."""
+    loads: dict[int, list[Attempt]] = {}
+    for attempt in sorted(attempts, key=lambda attempt: attempt.index):
+        # Both are UTC in one ISO format: text order is the order of time.
+        loads.setdefault(bisect_right(starts, attempt.started_at), []).append(attempt)
+    return [answers[1:] for answers in loads.values()]
+
+
+def _of(attempts: Sequence[Attempt], rates: Mapping[str, float]) -> list[float]:
+    return [rates[one.id] for one in attempts if one.id in rates]
 
 
 def _source(attempts: Sequence[Attempt]) -> SpeedSource | None:
@@ -178,17 +197,24 @@ def _rate(attempt: Attempt, source: SpeedSource | None) -> float | None:
 
 
 def _passes(attempts: Sequence[Attempt], source: SpeedSource | None) -> tuple[int, int, int, float]:
-    """Passes, rows, tokens and milliseconds, over the answers whose drafts are counted."""
+    """Passes, rows, tokens and milliseconds after the first token, over the answers whose drafts are counted.
+
+    What was accepted behind the end of an answer is counted as accepted and never delivered, so tokens less
+    accepted can fall short of the passes; the steps that the server tells are a floor.
+    """
     passes = rows = tokens = 0
     total_ms = 0.0
     for attempt in attempts:
         ms = _generation_ms(attempt, source)
         if attempt.spec is None or attempt.completion_tokens is None or ms is None:
             continue
-        own = max(attempt.completion_tokens - attempt.spec.accepted_tokens, 1)
+        later = attempt.completion_tokens - 1
+        if later < 1:
+            continue
+        own = max(later - attempt.spec.accepted_tokens, attempt.spec.steps or 1)
         passes += own
         rows += own + attempt.spec.draft_tokens
-        tokens += attempt.completion_tokens
+        tokens += later
         total_ms += ms
     # With the prompt in it, the time says nothing about a pass.
     return passes, rows, tokens, 0.0 if source is SpeedSource.WHOLE else total_ms
