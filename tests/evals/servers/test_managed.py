@@ -110,7 +110,7 @@ def test_each_arm_has_its_own_server_and_none_is_left(served, tmp_path):
 def test_first_answers_can_be_spread_over_several_starts(served, tmp_path):
     """Each arm's server is started for each part, and its totals, fallen to nothing, show that it was."""
     make, pids = served
-    told = ask(make(count=7, server_starts=3, margins=False), tmp_path / "run")
+    told = ask(make(count=7, server_starts=3, margins=False, concurrency=1), tmp_path / "run")
     starts = [sentence.split(":")[0] for sentence in told if "starting its server" in sentence]
     assert starts == ["arm baseline", "arm mtp"] * 3
     assert len(all_gone(pids)) == 12
