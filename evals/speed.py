@@ -14,9 +14,15 @@ from enum import StrEnum
 from itertools import chain
 
 from .arm_summary import ArmSummary
-from .attempt import Attempt, Stage
+from .attempt import Attempt, Drafts, Stage
 from .ladder import GradedSample
 from .record import Record
+from .servers.counters import Counters
+from .servers.server import Speculating
+
+
+# Of rows and times, for a line to be worth drawing a conclusion from: nine tenths of the variance explained.
+_LEAST_CORRELATION = 0.95
 
 
 class SpeedSource(StrEnum):
@@ -97,7 +103,11 @@ def measure_speed(
 
 
 def fit_pass_cost(speeds: Sequence[ArmSpeed]) -> PassCost | None:
-    """Fit the straight line of forward time over rows; None with fewer than three different lengths."""
+    """Fit the straight line of forward time over rows.
+
+    None with fewer than three different lengths, and where the arms lie on no line: a draft model's own passes
+    are in its time, so arms of several methods need not share one.
+    """
     points = [
         (one.rows_per_pass, one.ms_per_pass)
         for one in speeds
@@ -105,9 +115,11 @@ def fit_pass_cost(speeds: Sequence[ArmSpeed]) -> PassCost | None:
     ]
     if len({round(rows, 2) for rows, _ in points}) < 3:
         return None
-    line = statistics.linear_regression([rows for rows, _ in points], [ms for _, ms in points])
-    if line.slope <= 0 or line.intercept + line.slope <= 0:
-        return None  # more rows cannot be cheaper: the measurement is too noisy to say anything
+    rows, times = [rows for rows, _ in points], [ms for _, ms in points]
+    line = statistics.linear_regression(rows, times)
+    # More rows cannot be cheaper, and no pass is free.
+    if line.slope <= 0 or line.intercept < 0 or statistics.correlation(rows, times) < _LEAST_CORRELATION:
+        return None
     return PassCost(line.intercept, line.slope, len(points))
 
 
@@ -124,8 +136,8 @@ def _measure(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) ->
     source = _source(attempts)
     rates = {one.id: rate for one in attempts if (rate := _rate(one, source)) is not None}
     by_start = [median for one in starts if (median := _median(_of(one, rates))) is not None]
-    passes, rows, tokens, ms = _passes(attempts, source)
     counted, facts = arm.counted, record.facts.get(arm.name)
+    passes, rows, tokens, ms = _passes(attempts, source, arm)
     return ArmSpeed(
         name=arm.name,
         n=len(attempts),
@@ -196,28 +208,38 @@ def _rate(attempt: Attempt, source: SpeedSource | None) -> float | None:
     return tokens / ms * 1000 if ms and ms > 0 and tokens > 0 else None
 
 
-def _passes(attempts: Sequence[Attempt], source: SpeedSource | None) -> tuple[int, int, int, float]:
+def _passes(
+    attempts: Sequence[Attempt], source: SpeedSource | None, arm: ArmSummary
+) -> tuple[int, int, int, float]:
     """Passes, rows, tokens and milliseconds after the first token, over the answers whose drafts are counted.
 
     What was accepted behind the end of an answer is counted as accepted and never delivered, so tokens less
-    accepted can fall short of the passes; the steps that the server tells are a floor.
+    accepted can fall short of the passes. The steps that verified a draft are a floor: as the server tells
+    them with the answer, else by the mean length of a draft in its own totals.
     """
     passes = rows = tokens = 0
     total_ms = 0.0
     for attempt in attempts:
         ms = _generation_ms(attempt, source)
-        if attempt.spec is None or attempt.completion_tokens is None or ms is None:
+        drafts = attempt.spec or (Drafts(0, 0, 0) if arm.speculating is Speculating.OFF else None)
+        later = (attempt.completion_tokens or 0) - 1
+        if drafts is None or ms is None or later < 1:
             continue
-        later = attempt.completion_tokens - 1
-        if later < 1:
-            continue
-        own = max(later - attempt.spec.accepted_tokens, attempt.spec.steps or 1)
+        own = max(later - drafts.accepted_tokens, _steps(drafts, arm.counted), 1)
         passes += own
-        rows += own + attempt.spec.draft_tokens
+        rows += own + drafts.draft_tokens
         tokens += later
         total_ms += ms
     # With the prompt in it, the time says nothing about a pass.
     return passes, rows, tokens, 0.0 if source is SpeedSource.WHOLE else total_ms
+
+
+def _steps(drafts: Drafts, counted: Counters | None) -> int:
+    if drafts.steps is not None:
+        return drafts.steps
+    if counted is None or not counted.drafts or not counted.draft_tokens:
+        return 0
+    return round(drafts.draft_tokens * counted.drafts / counted.draft_tokens)
 
 
 def _kind(record: Record, graded: GradedSample, arm: str) -> Kind | None:

@@ -60,10 +60,19 @@ def test_passes_are_tokens_less_those_that_were_accepted():
     assert ngram.ms_per_pass == pytest.approx((400 + 400 + 200) / 57)
 
 
-def test_steps_that_the_server_tells_are_a_floor():
-    """32 drafted and accepted in 10 steps of 3: two lay behind the end, and no pass makes 5.6 tokens."""
-    _, draft = make(MS, (32, 32, 10), timing=lambda ms: Timing(predicted_ms=ms)).speeds
-    assert draft.tokens_per_pass == 3.9
+@pytest.mark.parametrize(
+    ("drafts", "counters", "tokens_per_pass"),
+    [
+        ((32, 32, 10), {}, 39 / 10),
+        ((32, 32), {"ngram": Counters(drafts=40, draft_tokens=120)}, 39 / 11),
+        ((32, 32), {}, 39 / 7),
+    ],
+    ids=["told with the answer", "three tokens a draft by the server's totals", "not told"],
+)
+def test_steps_that_verified_a_draft_are_a_floor(drafts, counters, tokens_per_pass):
+    """Of 32 accepted tokens some lay behind the end: a pass makes no more than its draft and one."""
+    _, draft = make(MS, drafts, timing=lambda ms: Timing(predicted_ms=ms), counters=counters).speeds
+    assert draft.tokens_per_pass == pytest.approx(tokens_per_pass)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +149,9 @@ def test_a_straight_line_says_what_a_pass_costs():
     assert fit_pass_cost([arm(1, 11.0), arm(3, 13.0)]) is None
     assert fit_pass_cost([arm(1, 11.0), arm(1, 12.0), arm(1, 13.0)]) is None
     assert fit_pass_cost([arm(1, 15.0), arm(3, 13.0), arm(5, 11.0)]) is None
+    # Seen on a real vLLM: none, n-gram, and a draft model whose own passes are in the time.
+    assert fit_pass_cost([arm(1, 27.5), arm(3.3, 30.6), arm(4.9, 100.8)]) is None
+    assert fit_pass_cost([arm(1, 1.0), arm(3, 5.0), arm(5, 9.0)]) is None
 
 
 @pytest.mark.parametrize(
