@@ -20,7 +20,6 @@ from .record import Record
 from .servers.counters import Counters
 from .servers.server import Speculating
 
-
 # Of rows and times, for a line to be worth drawing a conclusion from: nine tenths of the variance explained.
 _LEAST_CORRELATION = 0.95
 
@@ -105,8 +104,8 @@ def measure_speed(
 def fit_pass_cost(speeds: Sequence[ArmSpeed]) -> PassCost | None:
     """Fit the straight line of forward time over rows.
 
-    None with fewer than three different lengths, and where the arms lie on no line: a draft model's own passes
-    are in its time, so arms of several methods need not share one.
+    None with fewer than three different lengths, and where the arms lie on no line: a draft model's own
+    passes are in its time, so arms of several methods need not share one.
     """
     points = [
         (one.rows_per_pass, one.ms_per_pass)
