@@ -8,6 +8,7 @@ from ..evals.comparison import CauseCounts, ChurnCounts, Comparison
 from ..evals.decision.gate import Decision, Ruling
 from ..evals.finding import Finding, Transition
 from ..evals.position import passes_by_part
+from ..evals.record import Record
 from ..evals.summary import Summary
 from .constraint_table import constraint_table
 from .server_tables import position_table, speculation_table, speed_tables, ways_table
@@ -47,20 +48,33 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
         summary: The run, judged.
         findings_shown: Rows of the findings table; the rest is counted in its note.
     """
-    run = summary.record.plan.run
     pairs = list(zip(summary.comparisons, summary.rulings, strict=True))
     return Contents(
         title=f"draftproof: {summary.record.directory.name}",
-        asked=(
-            f"{len(summary.record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
-            f"dialect {run.dialect}, max_tokens {run.max_tokens}, doublings {run.doublings}, "
-            f"temperature {run.temperature:g}, seed {run.seed}"
-        ),
+        asked=asked_line(summary.record),
         decision=summary.decision,
-        verdicts=tuple(CandidateVerdict(c.candidate, r.decision, r.reasons) for c, r in pairs),
+        verdicts=verdicts_of(summary),
         tables=tuple(_tables(summary, pairs, findings_shown)),
         notes=tuple(_notes(summary)),
         next_commands=tuple(_next_commands(summary)),
+    )
+
+
+def verdicts_of(summary: Summary) -> tuple[CandidateVerdict, ...]:
+    """The decision on each candidate, with its reasons."""
+    return tuple(
+        CandidateVerdict(comparison.candidate, ruling.decision, ruling.reasons)
+        for comparison, ruling in zip(summary.comparisons, summary.rulings, strict=True)
+    )
+
+
+def asked_line(record: Record) -> str:
+    """What a run asked, and how, on one line."""
+    run = record.plan.run
+    return (
+        f"{len(record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
+        f"dialect {run.dialect}, max_tokens {run.max_tokens}, doublings {run.doublings}, "
+        f"temperature {run.temperature:g}, seed {run.seed}"
     )
 
 

@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from draftproof.evals.pairing import run_pairs
 from draftproof.evals.summary import summarise
 from draftproof.reports.finding_rows import TEXT_SHOWN, findings_json, json_for_html
 from draftproof.reports.html import render_html
@@ -135,7 +136,7 @@ def test_json_holds_no_sign_that_html_could_read(sign):
 
 def test_rows_say_what_broke_how_it_ended_and_what_would_have_sufficed():
     """Everything a person needs to understand one finding, without the run directory."""
-    data = json.loads(findings_json(summarise(three_arms())))
+    data = json.loads(findings_json(run_pairs(summarise(three_arms()))))
     rows = {(row["id"], row["candidate"]): row for row in data["rows"]}
     cap = rows["core/cap", "ngram"]
     assert (cap["what"], cap["cause"], cap["code"], cap["budget"], cap["judged"]) == (
@@ -183,5 +184,5 @@ def test_a_page_of_a_run_without_findings_is_whole():
 
 def test_a_redacted_run_gives_no_bodies_and_no_first_difference():
     """Hashes can be neither sent nor compared by position."""
-    data = json.loads(findings_json(summarise(three_arms(redact=True))))
+    data = json.loads(findings_json(run_pairs(summarise(three_arms(redact=True)))))
     assert all(row["difference"] is None for row in data["rows"])
