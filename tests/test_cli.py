@@ -157,6 +157,12 @@ def test_diff_compares_two_arms_or_all(story):
         pair = draftproof("diff", *arms)
         assert pair.returncode == 0
         assert pair.stdout.startswith("baseline against mtp")
+    page = story["folder"] / "diff.html"
+    for arms in ((story["run"],), (f"{story['run']}:mtp",)):
+        assert draftproof("diff", *arms, "--format", "html", "-o", page).returncode == 0
+        assert page.read_text().startswith("<!DOCTYPE html>")
+    markdown = draftproof("diff", f"{story['run']}:mtp", "--format", "markdown")
+    assert (markdown.returncode, markdown.stdout.splitlines()[0]) == (0, "# baseline against mtp")
     unknown = draftproof("diff", f"{story['run']}:eagle")
     assert unknown.returncode == 2
     assert "expected one of baseline, mtp" in unknown.stderr
