@@ -27,7 +27,10 @@ def diff(
         Path | None, typer.Option("--output", "-o", help="File; standard output without it.")
     ] = None,
 ) -> None:
-    """Compare any two arms, of one run or two; `diff RUN` compares all arms of it."""
+    """Compare any two arms, of one run or two, or all arms of a run.
+
+    `diff RUN` shows every arm of it and the one to turn on, `diff RUN:ngram RUN:mtp` what only one breaks.
+    """
     from .evals.journal import write_text
 
     text = _rendered(_compared(left, right), format, is_printed=output is None)
@@ -68,6 +71,7 @@ def _compared(left: str, right: str | None) -> "Pair | Summary":
         arm = summary.record.plan.baseline.name
     else:
         other_run, other_arm = _split(right)
+        _refuse_lone_arm(summary, other_run)
         other = summary if other_run.resolve() == run.resolve() else _judged(other_run)
     return pair_arms(
         *operands(summary, arm or _only_candidate(summary), other, other_arm or _only_candidate(other))
@@ -78,6 +82,15 @@ def _split(text: str) -> tuple[Path, str | None]:
     """A run and an arm; a directory whose name holds a colon is still a directory."""
     run, colon, arm = text.rpartition(":")
     return (Path(text), None) if not colon or not run or Path(text).is_dir() else (Path(run), arm)
+
+
+def _refuse_lone_arm(summary: "Summary", other: Path) -> None:
+    """Check that the other operand is no arm of the first one's run, named without it."""
+    directory = summary.record.directory
+    if not other.exists() and str(other) in (arm.name for arm in summary.record.plan.arms):
+        raise UserError(
+            f"{other}: no run directory; expected RUN or RUN:ARM", tip=f"{directory}:{other} is that arm"
+        )
 
 
 def _judged(run: Path) -> "Summary":

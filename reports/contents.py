@@ -12,6 +12,7 @@ from ..evals.record import Record
 from ..evals.summary import Summary
 from .constraint_table import constraint_table
 from .server_tables import position_table, speculation_table, speed_tables, ways_table
+from .steps import Step, report_steps
 from .table import MISSING, Table
 from .visible import visible_line
 
@@ -38,7 +39,7 @@ class Contents:
     verdicts: tuple[CandidateVerdict, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
-    next_commands: tuple[str, ...]
+    steps: tuple[Step, ...]
 
 
 def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
@@ -56,7 +57,7 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
         verdicts=verdicts_of(summary),
         tables=tuple(_tables(summary, pairs, findings_shown)),
         notes=tuple(_notes(summary)),
-        next_commands=tuple(_next_commands(summary)),
+        steps=tuple(report_steps(summary)),
     )
 
 
@@ -313,24 +314,4 @@ def _thin_drafting(summary: Summary) -> list[str]:
         and arm.counted is not None
         and (share := arm.counted.drafted_share) is not None
         and 0 < share < THIN_DRAFTING
-    ]
-
-
-def _next_commands(summary: Summary) -> list[str]:
-    directory = summary.record.directory
-    regression = next(
-        (
-            finding
-            for wanted in (True, False)
-            for comparison in summary.comparisons
-            for finding in comparison.findings
-            if finding.transition is Transition.REGRESSION and (finding.code != "cap_cut") is wanted
-        ),
-        None,
-    )
-    sample_id = regression.id if regression is not None else summary.record.samples[0].id
-    return [
-        f"draftproof show {directory} {sample_id}",
-        f"draftproof report {directory} --format markdown -o report.md",
-        f"draftproof gate {directory} --margin 0.05",
     ]

@@ -11,6 +11,7 @@ from ..evals.pairing import Operand, Pair, only_one_breaks, operands, pair_arms
 from ..evals.speed import ArmSpeed
 from ..evals.summary import Summary
 from .contents import CandidateVerdict, asked_line, verdicts_of
+from .steps import Step, diff_steps
 from .table import MISSING, Table
 from .visible import visible_line
 from .walk import CHANGED
@@ -28,6 +29,7 @@ class Diff:
     title: str
     asked: str
     tables: tuple[Table, ...]
+    steps: tuple[Step, ...]
     sentences: tuple[str, ...] = ()
     verdicts: tuple[CandidateVerdict, ...] = ()
     choice: Choice | None = None
@@ -40,6 +42,7 @@ def build_diff(compared: Pair | Summary) -> Diff:
             title=f"all arms of {compared.record.directory}",
             asked=asked_line(compared.record),
             tables=(figures_table(arm_figures(compared)), decisions_table(compared), matrix_table(compared)),
+            steps=tuple(diff_steps(compared)),
             verdicts=verdicts_of(compared),
             choice=choice_of(compared),
         )
@@ -47,6 +50,7 @@ def build_diff(compared: Pair | Summary) -> Diff:
         title=f"{compared.left.label} against {compared.right.label}",
         asked=asked_line(compared.left.summary.record),
         tables=(figures_table(pair_figures(compared)), breaks_table(compared), _samples(compared)),
+        steps=tuple(diff_steps(compared)),
         sentences=tuple(agreement(compared)),
     )
 

@@ -13,6 +13,7 @@ from ..evals.summary import Summary
 from .contents import CandidateVerdict, build_contents
 from .diff import Diff
 from .layout import column_widths, row_lines, turned
+from .steps import Step, step_lines
 from .table import Table
 from .visible import visible_line
 
@@ -46,11 +47,7 @@ def render_terminal(summary: Summary, *, width: int = 100, color: bool = False) 
             f" (gate would exit {contents.decision.exit_code})",
         )
     )
-    console.print()
-    console.print(Text("next:", style="bold"))
-    for command in contents.next_commands:
-        # Never wrapped: a command is there to be copied.
-        console.print(Text(f"  {command}"), soft_wrap=True)
+    _print_steps(console, contents.steps)
     return text_of(console)
 
 
@@ -72,6 +69,7 @@ def render_diff(diff: Diff, *, width: int = 100, color: bool = False) -> str:
         # Only an arm that passes is ever chosen.
         name, style = (diff.choice.arm, STYLES[Decision.PASS]) if diff.choice.arm else ("none", "bold")
         console.print(Text.assemble(("choice: ", "bold"), (name, style), f" ({diff.choice.reason})"))
+    _print_steps(console, diff.steps)
     return text_of(console)
 
 
@@ -126,6 +124,14 @@ def _print_verdicts(console: Console, verdicts: Sequence[CandidateVerdict]) -> N
         )
         for reason in verdict.reasons:
             console.print(Text(f"  {visible_line(reason)}"))
+
+
+def _print_steps(console: Console, steps: tuple[Step, ...]) -> None:
+    console.print()
+    console.print(Text("next:", style="bold"))
+    for line in step_lines(steps):
+        # Never wrapped: a command is there to be copied.
+        console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _print_grid(console: Console, table: Table, widths: Sequence[int]) -> None:

@@ -40,7 +40,7 @@ def test_no_line_is_wider_than_the_terminal_but_commands(width):
     """A terminal that wraps by itself tears a table apart."""
     for text in renderings(width):
         lines = [line for line in text.splitlines() if len(line) > width]
-        assert all(line.strip().startswith("draftproof ") for line in lines), lines
+        assert all(" draftproof " in line for line in lines), lines
 
 
 @pytest.mark.parametrize("width", WIDTHS)
