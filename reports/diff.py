@@ -7,7 +7,7 @@ from ..evals.arm_summary import ArmSummary
 from ..evals.attribute import MISSING_ATTEMPT
 from ..evals.choice import Choice, choose_arm
 from ..evals.decision.statistics import mcnemar_exact
-from ..evals.pairing import Operand, Pair, only_one_breaks, operands, pair_arms
+from ..evals.pairing import Pair, only_one_breaks, operands, pair_arms
 from ..evals.speed import ArmSpeed
 from ..evals.summary import Summary
 from .contents import CandidateVerdict, asked_line, verdicts_of
@@ -21,7 +21,7 @@ _LISTED = 50
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A whole comparison.
+    """A whole comparison; the first table has the arms' own figures.
 
     `verdicts` on the candidates and `choice`, the arm to turn on, are said of all arms of a run.
     """
@@ -41,69 +41,52 @@ def build_diff(compared: Pair | Summary) -> Diff:
         return Diff(
             title=f"all arms of {compared.record.directory}",
             asked=asked_line(compared.record),
-            tables=(figures_table(arm_figures(compared)), decisions_table(compared), matrix_table(compared)),
+            tables=(_figures(compared.arms, compared.speeds), _decisions(compared), _matrix(compared)),
             steps=tuple(diff_steps(compared)),
             verdicts=verdicts_of(compared),
-            choice=choice_of(compared),
+            choice=_choice(compared),
         )
+    arms = [replace(one.figures, name=one.label) for one in (compared.left, compared.right)]
     return Diff(
         title=f"{compared.left.label} against {compared.right.label}",
         asked=asked_line(compared.left.summary.record),
-        tables=(figures_table(pair_figures(compared)), breaks_table(compared), _samples(compared)),
+        tables=(_figures(arms, pair_speeds(compared)), _breaks(compared), _samples(compared)),
         steps=tuple(diff_steps(compared)),
-        sentences=tuple(agreement(compared)),
+        sentences=tuple(_agreement(compared)),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ArmFigures:
-    """One arm's first answers and its speed, None where arms were asked side by side."""
-
-    label: str
-    arm: ArmSummary
-    speed: ArmSpeed | None
-
-
-def arm_figures(summary: Summary) -> list[ArmFigures]:
-    """Those of all arms of a run; the speed-up is against its baseline."""
-    speeds = {one.name: one for one in summary.speeds}
-    return [ArmFigures(arm.name, arm, speeds.get(arm.name)) for arm in summary.arms]
-
-
-def pair_figures(pair: Pair) -> list[ArmFigures]:
-    """Those of two arms, under their labels; the speed-up is that of the right one against the left one."""
-    speeds = [_speed(one) for one in (pair.left, pair.right)]
-    rates = [None if one is None else one.tokens_per_second for one in speeds]
-    gain = rates[1] / rates[0] if rates[0] and rates[1] else None
+def pair_speeds(pair: Pair) -> list[ArmSpeed]:
+    """How fast two arms were, under their labels; the speed-up is against the left one."""
+    speeds = [
+        replace(speed, name=one.label)
+        for one in (pair.left, pair.right)
+        for speed in one.summary.speeds
+        if speed.name == one.arm
+    ]
+    left = next((one.tokens_per_second for one in speeds if one.name == pair.left.label), None)
     return [
-        ArmFigures(
-            one.label, one.figures, None if speed is None else replace(speed, name=one.label, speedup=speedup)
-        )
-        for one, speed, speedup in zip(
-            (pair.left, pair.right), speeds, (None if gain is None else 1.0, gain), strict=True
-        )
+        replace(one, speedup=one.tokens_per_second / left if one.tokens_per_second and left else None)
+        for one in speeds
     ]
 
 
-def _speed(operand: Operand) -> ArmSpeed | None:
-    return next((one for one in operand.summary.speeds if one.name == operand.arm), None)
-
-
-def figures_table(arms: Sequence[ArmFigures]) -> Table:
+def _figures(arms: Sequence[ArmSummary], speeds: Sequence[ArmSpeed]) -> Table:
     """First answers and speed, a row for each arm."""
+    speed_of = {one.name: one for one in speeds}
     rows = tuple(
         (
-            visible_line(one.label),
-            str(one.arm.attempts),
-            str(one.arm.passed),
-            str(one.arm.wrong),
-            str(one.arm.cut),
-            str(one.arm.void),
-            one.arm.speculating.value,
-            MISSING if one.arm.acceptance is None else f"{one.arm.acceptance:.0%}",
-            *_speed_cells(one.speed),
+            visible_line(arm.name),
+            str(arm.attempts),
+            str(arm.passed),
+            str(arm.wrong),
+            str(arm.cut),
+            str(arm.void),
+            arm.speculating.value,
+            MISSING if arm.acceptance is None else f"{arm.acceptance:.0%}",
+            *_speed_cells(speed_of.get(arm.name)),
         )
-        for one in arms
+        for arm in arms
     )
     header = ("arm", "n", "pass", "fail", "cut", "void", "spec.", "accepted", "tok/s", "speed-up")
     return Table("First answers", header, rows, frozenset((1, 2, 3, 4, 5, 7, 8, 9)))
@@ -115,7 +98,7 @@ def _speed_cells(speed: ArmSpeed | None) -> tuple[str, str]:
     return f"{speed.tokens_per_second:.0f}", MISSING if speed.speedup is None else f"{speed.speedup:.2f}x"
 
 
-def breaks_table(pair: Pair) -> Table:
+def _breaks(pair: Pair) -> Table:
     """What only one of two arms breaks, by cause and code."""
     comparison = pair.comparison
     counts = sorted(only_one_breaks(comparison).items(), key=lambda item: (-sum(item[1]), item[0]))
@@ -150,7 +133,7 @@ def _samples(pair: Pair) -> Table:
     )
 
 
-def agreement(pair: Pair) -> Sequence[str]:
+def _agreement(pair: Pair) -> Sequence[str]:
     """How far two arms agree, and what keeps them from being compared, in sentences."""
     comparison = pair.comparison
     same = comparison.both_pass + comparison.both_fail
@@ -175,7 +158,7 @@ def agreement(pair: Pair) -> Sequence[str]:
     return sentences
 
 
-def decisions_table(summary: Summary) -> Table:
+def _decisions(summary: Summary) -> Table:
     """What each candidate of a run breaks and fixes, by cause, and what the gate says of it."""
     rows = tuple(
         (
@@ -193,7 +176,7 @@ def decisions_table(summary: Summary) -> Table:
     return Table("Regressions / fixes against the baseline", header, rows, frozenset(range(1, 7)))
 
 
-def matrix_table(summary: Summary) -> Table:
+def _matrix(summary: Summary) -> Table:
     """Every arm against every other: what the row's arm breaks and the column's gets right."""
     names = [arm.name for arm in summary.arms]
     broken: dict[tuple[str, str], str] = {}
@@ -211,7 +194,7 @@ def matrix_table(summary: Summary) -> Table:
     )
 
 
-def choice_of(summary: Summary) -> Choice:
+def _choice(summary: Summary) -> Choice:
     """The arm of a run that the policy would turn on."""
     said = {c.candidate: r.decision for c, r in zip(summary.comparisons, summary.rulings, strict=True)}
     speeds = {one.name: one.tokens_per_second for one in summary.speeds}

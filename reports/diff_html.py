@@ -5,30 +5,14 @@ from dataclasses import dataclass
 from ..evals.choice import Choice
 from ..evals.pairing import Pair, run_pairs
 from ..evals.summary import Summary
-from .contents import CandidateVerdict, verdicts_of
-from .diff import (
-    arm_figures,
-    breaks_table,
-    build_diff,
-    choice_of,
-    decisions_table,
-    figures_table,
-    matrix_table,
-    pair_figures,
-)
+from .contents import CandidateVerdict
+from .diff import Diff, build_diff, pair_speeds
 from .page import PairPlots, draw_page, draw_plots
 from .server_tables import speed_tables
+from .steps import closer_step
 from .table import Table
 
 _MATRIX_FROM = 3  # arms: of two the pair says it all
-
-
-@dataclass(frozen=True, slots=True)
-class _Matrix:
-    """All arms of a run, and the one that the policy would turn on."""
-
-    tables: tuple[Table, ...]
-    choice: Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +27,22 @@ class _Two:
 
 
 @dataclass(frozen=True, slots=True)
+class _Matrix:
+    """All arms of a run, the one that the policy would turn on, and a command that looks closer at two."""
+
+    tables: tuple[Table, ...]
+    verdicts: tuple[CandidateVerdict, ...]
+    choice: Choice | None
+    closer: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Page:
     """What the template draws: `pair` where two arms are compared, `matrix` where there are more."""
 
     title: str
     asked: str
     sentences: tuple[str, ...]
-    verdicts: tuple[CandidateVerdict, ...]
     figures: Table
     speeds: tuple[Table, ...]
     plots: tuple[PairPlots, ...]
@@ -69,41 +62,41 @@ def render_diff_html(compared: Pair | Summary) -> str:
 
 
 def _pair_page(pair: Pair) -> _Page:
-    diff, arms, run = build_diff(pair), pair_figures(pair), pair.left.summary
+    diff, run = build_diff(pair), pair.left.summary
+    figures, breaks, _ = diff.tables  # the page's own table of findings lists the samples
     has_matrix = pair.is_of_one_run and len(run.arms) >= _MATRIX_FROM
     return _Page(
         title=diff.title,
         asked=diff.asked,
         sentences=diff.sentences,
-        verdicts=verdicts_of(run) if has_matrix else (),
-        figures=figures_table(arms),
-        speeds=tuple(speed_tables([one.speed for one in arms if one.speed is not None])),
+        figures=figures,
+        speeds=tuple(speed_tables(pair_speeds(pair))),
         plots=draw_plots([pair]),
         pair=_Two(
             left=pair.left.label,
             right=pair.right.label,
             only_left=pair.comparison.fixes.total,
             only_right=pair.comparison.regressions.total,
-            breaks=breaks_table(pair),
+            breaks=breaks,
         ),
-        matrix=_matrix(run) if has_matrix else None,
+        matrix=_matrix(build_diff(run), closer=None) if has_matrix else None,
     )
 
 
 def _run_page(summary: Summary) -> _Page:
-    diff = build_diff(summary)
+    diff, closer = build_diff(summary), closer_step(summary)
     return _Page(
         title=diff.title,
         asked=diff.asked,
         sentences=diff.sentences,
-        verdicts=diff.verdicts,
-        figures=figures_table(arm_figures(summary)),
+        figures=diff.tables[0],
         speeds=tuple(speed_tables(summary.speeds)),
         plots=draw_plots(run_pairs(summary)),
         pair=None,
-        matrix=_matrix(summary),
+        matrix=_matrix(diff, closer=None if closer is None else closer.command),
     )
 
 
-def _matrix(summary: Summary) -> _Matrix:
-    return _Matrix((decisions_table(summary), matrix_table(summary)), choice_of(summary))
+def _matrix(diff: Diff, *, closer: str | None) -> _Matrix:
+    _, *tables = diff.tables  # the figures stand apart
+    return _Matrix(tuple(tables), diff.verdicts, diff.choice, closer)

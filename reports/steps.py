@@ -35,6 +35,8 @@ def diff_steps(compared: Pair | Summary) -> Iterator[Step]:
     if isinstance(compared, Summary):
         directory = compared.record.directory
         yield from _one_sample(directory, _telling_id(compared), is_redacted=compared.record.plan.run.redact)
+        if (closer := closer_step(compared)) is not None:
+            yield closer
         arms = [str(directory)]
     else:
         broken = next((one for one in compared.comparison.findings if one.broken_in is not None), None)
@@ -43,6 +45,12 @@ def diff_steps(compared: Pair | Summary) -> Iterator[Step]:
             yield from _one_sample(record.directory, broken.id, is_redacted=record.plan.run.redact)
         arms = [f"{one.summary.record.directory}:{one.arm}" for one in (compared.left, compared.right)]
     yield Step("see it drawn", _command("diff", *arms, "--format", "html", "-o", "diff.html"))
+
+
+def closer_step(summary: Summary) -> Step | None:
+    """How to compare two candidates of a run; None where it has one."""
+    names = [f"{summary.record.directory}:{one.candidate}" for one in summary.comparisons[:2]]
+    return Step("compare two", _command("diff", *names)) if len(names) > 1 else None
 
 
 def step_lines(steps: tuple[Step, ...]) -> list[str]:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from draftproof.evals.pairing import operands, pair_arms
 from draftproof.evals.summary import summarise
 from draftproof.reports.diff_html import render_diff_html
@@ -11,6 +12,16 @@ from draftproof.reports.diff_html import render_diff_html
 from ..evals.build import RIGHT
 from .outline import Outline, data_of
 from .runs import three_arms
+
+
+def without(made, arm):
+    """The run before one of its arms was asked."""
+    attempts = {key: one for key, one in made.attempts.items() if one.arm != arm}
+    return replace(made, attempts=attempts)
+
+
+def unlabelled(made):
+    return replace(made, samples=[replace(one, expected=None) for one in made.samples])
 
 
 def headings(page):
@@ -86,3 +97,24 @@ def test_equal_arms_break_nothing_and_the_page_is_whole():
     assert data_of(page)["rows"] == []
     assert "<p>None.</p>" in page
     assert "agreement: 1 of 1 (100.0%)" in page
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        three_arms(redact=True),
+        three_arms(in_turn=False),
+        three_arms(control=False),
+        without(three_arms(), "mtp"),
+        unlabelled(three_arms()),
+    ],
+    ids=["redacted", "without speed", "without control", "an arm never asked", "unlabelled"],
+)
+def test_pages_of_odd_runs_are_whole(made):
+    """What is missing is missing, and no picture is torn by it."""
+    summary = summarise(made)
+    for compared in (summary, pair_arms(*operands(summary, "ngram", summary, "mtp"))):
+        page = render_diff_html(compared)
+        assert page.rstrip().endswith("</html>")
+        shown = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+        assert not re.search(r"\b(None|nan|inf)\b", shown.replace("<p>None.</p>", ""))
