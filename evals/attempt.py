@@ -45,10 +45,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """Draft tokens proposed and accepted while this answer was made, as the server counted them."""
+    """Draft tokens proposed and accepted while this answer was made, as the server counted them.
+
+    `steps` counts the forward passes that verified a draft; None where the server does not tell.
+    """
 
     draft_tokens: int
     accepted_tokens: int
+    steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

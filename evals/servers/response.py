@@ -125,6 +125,7 @@ class _Timings(_Lenient):
 class _SpeculativeDecoding(_Lenient):
     num_draft_tokens: _Count
     num_accepted_draft_tokens: _Count
+    num_spec_steps: _Told[int] = None
 
 
 class _Metrics(_Lenient):
@@ -277,7 +278,7 @@ def _drafts(completion: _Completion) -> Drafts | None:
     if completion.timings is not None:
         return Drafts(completion.timings.draft_n, completion.timings.draft_n_accepted)
     if completion.metrics is not None and (counted := completion.metrics.speculative_decoding) is not None:
-        return Drafts(counted.num_draft_tokens, counted.num_accepted_draft_tokens)
+        return Drafts(counted.num_draft_tokens, counted.num_accepted_draft_tokens, counted.num_spec_steps)
     return None
 
 
