@@ -36,7 +36,7 @@ def plan(
 
     read, *more = read_plans(config, {})
     if more:
-        typer.echo(f"{len(more) + 1} loads: each of them asks what stands here.")
+        typer.echo(f"{len(more) + 1} conditions: each of them asks what stands here.")
     expectation = Expectation() if like is None else expect_like(summarise(read_run(like)))
     if churn is not None:
         if not 0 < churn <= 0.5:

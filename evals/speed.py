@@ -15,6 +15,7 @@ from itertools import chain
 
 from .arm_summary import ArmSummary
 from .attempt import Attempt, Drafts, Stage
+from .clock import Clock, choose_clock
 from .ladder import GradedSample
 from .record import Record
 from .servers.counters import Counters
@@ -22,14 +23,6 @@ from .servers.server import Speculating
 
 # Of rows and times, for a line to be worth drawing a conclusion from: nine tenths of the variance explained.
 _LEAST_CORRELATION = 0.95
-
-
-class SpeedSource(StrEnum):
-    """Whose clock measured the generation."""
-
-    SERVER = "server"  # the server's own time for the tokens
-    STREAM = "client, after the first token"  # ours, from the first piece of a stream to its end
-    WHOLE = "client, prompt included"  # ours, from sending to the end
 
 
 class Kind(StrEnum):
@@ -53,7 +46,7 @@ class ArmSpeed:
 
     name: str
     n: int
-    source: SpeedSource | None
+    source: Clock | None
     tokens_per_second: float | None
     speedup: float | None
     latency_ms: float | None
@@ -96,7 +89,9 @@ def measure_speed(
     if not record.plan.is_in_turn:
         return ()
     baseline = record.plan.baseline.name
-    measured = {arm.name: _measure(record, graded, arm) for arm in arms}
+    warm = {arm.name: _warm_by_start(record, graded, arm) for arm in arms}
+    clock = choose_clock([list(chain.from_iterable(starts)) for starts in warm.values()])
+    measured = {arm.name: _measure(record, graded, arm, warm[arm.name], clock) for arm in arms}
     reference = measured[baseline].tokens_per_second
     return tuple(_with_speedup(one, reference) for one in measured.values())
 
@@ -122,25 +117,23 @@ def fit_pass_cost(speeds: Sequence[ArmSpeed]) -> PassCost | None:
     return PassCost(line.intercept, line.slope, len(points))
 
 
-def _measure(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) -> ArmSpeed:
+def _measure(
+    record: Record,
+    graded: Sequence[GradedSample],
+    arm: ArmSummary,
+    starts: Sequence[Sequence[Attempt]],
+    clock: Clock | None,
+) -> ArmSpeed:
     kinds = {one.sample.id: kind for one in graded if (kind := _kind(record, one, arm.name)) is not None}
-    answered = [
-        attempt
-        for one in graded
-        for attempt in record.by_sample.get((one.sample.id, arm.name), ())
-        if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens
-    ]
-    starts = _warm_by_start(answered, record.starts.get(arm.name, ()))
     attempts = list(chain.from_iterable(starts))
-    source = _source(attempts)
-    rates = {one.id: rate for one in attempts if (rate := _rate(one, source)) is not None}
+    rates = {one.id: rate for one in attempts if clock and (rate := clock.rate(one)) is not None}
     by_start = [median for one in starts if (median := _median(_of(one, rates))) is not None]
     counted, facts = arm.counted, record.facts.get(arm.name)
-    passes, rows, tokens, ms = _passes(attempts, source, arm)
+    passes, rows, tokens, ms = _passes(attempts, clock, arm)
     return ArmSpeed(
         name=arm.name,
         n=len(attempts),
-        source=source,
+        source=clock if attempts else None,
         tokens_per_second=_median(by_start),
         speedup=None,
         latency_ms=_median([one.duration_ms for one in attempts]),
@@ -165,51 +158,27 @@ def _measure(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) ->
     )
 
 
-def _warm_by_start(attempts: Sequence[Attempt], starts: Sequence[str]) -> list[list[Attempt]]:
-    """The answers after each start of the server, in order, without the first of each."""
-    loads: dict[int, list[Attempt]] = {}
-    for attempt in sorted(attempts, key=lambda attempt: attempt.index):
+def _warm_by_start(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) -> list[list[Attempt]]:
+    """An arm's first answers after each start of its server, in order, without the first of each start."""
+    answered = [
+        attempt
+        for one in graded
+        for attempt in record.by_sample.get((one.sample.id, arm.name), ())
+        if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens
+    ]
+    by_start: dict[int, list[Attempt]] = {}
+    for attempt in sorted(answered, key=lambda attempt: attempt.index):
         # Both are UTC in one ISO format: text order is the order of time.
-        loads.setdefault(bisect_right(starts, attempt.started_at), []).append(attempt)
-    return [answers[1:] for answers in loads.values()]
+        start = bisect_right(record.starts.get(arm.name, ()), attempt.started_at)
+        by_start.setdefault(start, []).append(attempt)
+    return [answers[1:] for answers in by_start.values()]
 
 
 def _of(attempts: Sequence[Attempt], rates: Mapping[str, float]) -> list[float]:
     return [rates[one.id] for one in attempts if one.id in rates]
 
 
-def _source(attempts: Sequence[Attempt]) -> SpeedSource | None:
-    """One clock for a whole arm: a median over two clocks would mean nothing."""
-    if not attempts:
-        return None
-    if all(one.timing is not None and one.timing.predicted_ms for one in attempts):
-        return SpeedSource.SERVER
-    if all(one.ttft_ms is not None for one in attempts):
-        return SpeedSource.STREAM
-    return SpeedSource.WHOLE
-
-
-def _generation_ms(attempt: Attempt, source: SpeedSource | None) -> float | None:
-    match source:
-        case SpeedSource.SERVER:
-            return None if attempt.timing is None else attempt.timing.predicted_ms
-        case SpeedSource.STREAM:
-            return None if attempt.ttft_ms is None else attempt.duration_ms - attempt.ttft_ms
-        case _:
-            return attempt.duration_ms
-
-
-def _rate(attempt: Attempt, source: SpeedSource | None) -> float | None:
-    """Tokens per second; the first token of a stream came with the prompt."""
-    tokens, ms = attempt.completion_tokens or 0, _generation_ms(attempt, source)
-    if source is SpeedSource.STREAM:
-        tokens -= 1
-    return tokens / ms * 1000 if ms and ms > 0 and tokens > 0 else None
-
-
-def _passes(
-    attempts: Sequence[Attempt], source: SpeedSource | None, arm: ArmSummary
-) -> tuple[int, int, int, float]:
+def _passes(attempts: Sequence[Attempt], clock: Clock | None, arm: ArmSummary) -> tuple[int, int, int, float]:
     """Passes, rows, tokens and milliseconds after the first token, over the answers whose drafts are counted.
 
     What was accepted behind the end of an answer is counted as accepted and never delivered, so tokens less
@@ -219,7 +188,7 @@ def _passes(
     passes = rows = tokens = 0
     total_ms = 0.0
     for attempt in attempts:
-        ms = _generation_ms(attempt, source)
+        ms = clock.generation_ms(attempt) if clock else None
         drafts = attempt.spec or (Drafts(0, 0, 0) if arm.speculating is Speculating.OFF else None)
         later = (attempt.completion_tokens or 0) - 1
         if drafts is None or ms is None or later < 1:
@@ -230,7 +199,7 @@ def _passes(
         tokens += later
         total_ms += ms
     # With the prompt in it, the time says nothing about a pass.
-    return passes, rows, tokens, 0.0 if source is SpeedSource.WHOLE else total_ms
+    return passes, rows, tokens, 0.0 if clock is Clock.WHOLE else total_ms
 
 
 def _steps(drafts: Drafts, counted: Counters | None) -> int:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import Stage, Timing
+from draftproof.evals.clock import Clock
 from draftproof.evals.servers.counters import Counters, Snapshot, server_starts
-from draftproof.evals.speed import ArmSpeed, Kind, PassCost, SpeedSource, fit_pass_cost
+from draftproof.evals.speed import ArmSpeed, Kind, PassCost, fit_pass_cost
 from draftproof.evals.summary import summarise
 from draftproof.reports.server_tables import speed_tables
 
@@ -43,7 +44,7 @@ MS = {"baseline": [9000.0, 800.0, 800.0, 400.0], "ngram": [9000.0, 400.0, 400.0,
 def test_a_speed_up_is_a_ratio_of_medians_without_the_warm_up():
     """The first answer of each arm is left out: it paid for loading and compiling."""
     baseline, ngram = make(MS, (30, 20)).speeds
-    assert (baseline.n, baseline.source) == (3, SpeedSource.WHOLE)
+    assert (baseline.n, baseline.source) == (3, Clock.WHOLE)
     assert (baseline.tokens_per_second, ngram.tokens_per_second) == (50.0, 100.0)
     assert (baseline.speedup, ngram.speedup) == (1.0, 2.0)
     assert ngram.latency_ms == 400.0
@@ -54,7 +55,7 @@ def test_passes_are_tokens_less_those_that_were_accepted():
     """39 tokens after the first, of which 20 came from drafts, took 19 passes, with 30 draft rows."""
     summary = make(MS, (30, 20), timing=lambda ms: Timing(predicted_ms=ms))
     baseline, ngram = summary.speeds
-    assert ngram.source is SpeedSource.SERVER
+    assert ngram.source is Clock.SERVER
     assert (baseline.tokens_per_pass, ngram.tokens_per_pass) == (1.0, 39 / 19)
     assert ngram.rows_per_pass == pytest.approx(49 / 19)
     assert ngram.ms_per_pass == pytest.approx((400 + 400 + 200) / 57)
