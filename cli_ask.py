@@ -28,7 +28,10 @@ def demo(
     model: Annotated[Path | None, typer.Option(help="Another model in GGUF.")] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Compare real llama.cpp servers on this machine: no speculation, n-gram, draft model."""
+    """Compare real llama.cpp servers here, speculation off and on.
+
+    Three of them: without speculation, with n-gram lookup, with a draft model.
+    """
     from .evals.demo import run_demo
     from .reports.progress import open_progress
 

@@ -21,7 +21,10 @@ def plan(
     ] = None,
     tokens_per_second: Annotated[float | None, typer.Option(help="Speed of one request.")] = None,
 ) -> None:
-    """Say what a run will ask, how long that takes, and what it could see. Asks nothing."""
+    """Say what a run will ask and what it could see; asks nothing.
+
+    And how long it will take.
+    """
     from dataclasses import replace
 
     from .evals.decision.design import Expectation, design_run, expect_like
