@@ -12,6 +12,7 @@ from .comparison import Comparison, compare_arms
 from .finding import Finding, Transition
 from .judged import most, tokens_after_cut
 from .ladder import GradedSample
+from .plan import Arm
 from .run import Run
 from .summary import Summary
 
@@ -28,6 +29,52 @@ class Operand:
     def figures(self) -> ArmSummary:
         """The arm's own figures."""
         return next(one for one in self.summary.arms if one.name == self.arm)
+
+    @property
+    def plan_arm(self) -> Arm:
+        """The arm as its run's plan has it."""
+        return self.summary.run.plan.arm(self.arm)
+
+    def graded_sample(self, sample_id: str) -> GradedSample:
+        """A sample of its run, in all its arms."""
+        found = self.summary.graded_sample(sample_id)
+        if found is None:
+            raise AssertionError("arms are compared over the samples that both runs have")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two arms, and what became of each sample from the left one, as the baseline, to the right one."""
+
+    left: Operand
+    right: Operand
+    comparison: Comparison
+
+    @property
+    def is_of_one_run(self) -> bool:
+        """False when the arms are of two runs."""
+        return self.left.summary is self.right.summary
+
+    def graded(self) -> Iterator[GradedSample]:
+        """All samples with the two arms alone, under their labels, graded again one after another."""
+        for one in self.left.summary.graded():
+            yield _joined(self.left, self.right, one)
+
+    def graded_sample(self, sample_id: str) -> GradedSample:
+        """One sample, which must be of the pair, in the same way."""
+        return _joined(self.left, self.right, self.left.graded_sample(sample_id))
+
+
+def run_pairs(summary: Summary) -> tuple[Pair, ...]:
+    """A run's own comparisons: every candidate against the baseline."""
+    return tuple(
+        Pair(
+            *(Operand(summary, name, name) for name in (comparison.baseline, comparison.candidate)),
+            comparison=comparison,
+        )
+        for comparison in summary.comparisons
+    )
 
 
 def operands(one: Summary, arm: str, other: Summary, other_arm: str) -> tuple[Operand, Operand]:
@@ -65,15 +112,16 @@ def refuse_unlike(one: Run, other: Run) -> None:
             )
 
 
-def pair_arms(left: Operand, right: Operand) -> Comparison:
+def pair_arms(left: Operand, right: Operand) -> Pair:
     """Judge two arms over the samples that both were asked, the left one as the baseline."""
     findings: list[Finding] = []
     needed: int | None = None
-    for graded in _joined(left, right):
+    for one in left.summary.graded():
+        graded = _joined(left, right, one)
         made = attribute([graded], baseline=left.label, candidate=right.label)
         findings += [finding.without_idle_evidence() for finding in made]
         needed = most(needed, *(tokens_after_cut(graded, name) for name in (left.label, right.label)))
-    return compare_arms(findings, None, needed)
+    return Pair(left, right, compare_arms(findings, None, needed))
 
 
 def only_one_breaks(comparison: Comparison) -> dict[tuple[str, str], tuple[int, int]]:
@@ -88,32 +136,29 @@ def only_one_breaks(comparison: Comparison) -> dict[tuple[str, str], tuple[int, 
     return counts
 
 
-def _joined(left: Operand, right: Operand) -> Iterator[GradedSample]:
-    """Samples with the two arms alone, under their labels."""
+def _joined(left: Operand, right: Operand, one: GradedSample) -> GradedSample:
+    """A sample of the left run with the two arms alone, under their labels."""
     is_own_baseline = left.summary is right.summary and left.arm == left.summary.run.plan.baseline.name
-    for one in left.summary.graded():
-        other = one if left.summary is right.summary else right.summary.graded_sample(one.sample.id)
-        if other is None:
-            raise AssertionError("runs of one suite have the same samples")
-        confirms = {
-            (operand.label, budget): repeats
-            for operand, graded in ((left, one), (right, other))
-            for (arm, budget), repeats in graded.confirms.items()
-            if arm == operand.arm
-        }
-        yield GradedSample(
-            sample=one.sample,
-            arms={left.label: one.arms[left.arm], right.label: other.arms[right.arm]},
-            control=one.control if left.arm == left.summary.run.plan.baseline.name else {},
-            confirms=confirms,
-            is_context_limited=one.is_context_limited or other.is_context_limited,
-            beside={
-                left.label: one.beside.get(left.arm, ()),
-                right.label: other.beside.get(right.arm, ()),
-            },
-            # Margins are the baseline's own: between two candidates nobody measured one.
-            divergences={right.label: one.divergences.get(right.arm, ())} if is_own_baseline else {},
-        )
+    other = one if left.summary is right.summary else right.graded_sample(one.sample.id)
+    confirms = {
+        (operand.label, budget): repeats
+        for operand, graded in ((left, one), (right, other))
+        for (arm, budget), repeats in graded.confirms.items()
+        if arm == operand.arm
+    }
+    return GradedSample(
+        sample=one.sample,
+        arms={left.label: one.arms[left.arm], right.label: other.arms[right.arm]},
+        control=one.control if left.arm == left.summary.run.plan.baseline.name else {},
+        confirms=confirms,
+        is_context_limited=one.is_context_limited or other.is_context_limited,
+        beside={
+            left.label: one.beside.get(left.arm, ()),
+            right.label: other.beside.get(right.arm, ()),
+        },
+        # Margins are the baseline's own: between two candidates nobody measured one.
+        divergences={right.label: one.divergences.get(right.arm, ())} if is_own_baseline else {},
+    )
 
 
 def _asked(asked: Run) -> dict[str, JsonValue]:

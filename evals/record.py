@@ -12,10 +12,9 @@ from .answers import Answers
 from .attempt import Attempt, Key, Stage, read_attempt
 from .divergence import read_divergences
 from .journal import attempts_path, counters_path, divergences_path
-from .plan import Plan
 from .run import Run
 from .run_file import read_run_file
-from .servers.counters import Counters, counted, read_snapshots
+from .servers.counters import counted, read_snapshots, server_starts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,13 +105,17 @@ def read_head(directory: Path) -> Record:
         UserError: No run there, or its plan cannot be read.
     """
     run_file = read_run_file(directory)
+    snapshots = {
+        arm.name: list(read_snapshots(counters_path(directory, arm.name))) for arm in run_file.plan.arms
+    }
     return Record(
         directory=directory,
         plan=run_file.plan,
         digest=run_file.digest,
         facts=run_file.facts,
         notes=run_file.notes,
-        counters=_read_counters(directory, run_file.plan),
+        counters={arm: total for arm, seen in snapshots.items() if (total := counted(seen)) is not None},
+        starts={arm: times for arm, seen in snapshots.items() if (times := server_starts(seen))},
         divergences=read_divergences(divergences_path(directory)),
         part=run_file.part,
         samples=(),
@@ -132,11 +135,6 @@ def is_empty_shard(head: Run) -> bool:
         return head.part is not None and path.stat().st_size == 0
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-def _read_counters(directory: Path, plan: Plan) -> dict[str, Counters]:
-    found = {arm.name: counted(list(read_snapshots(counters_path(directory, arm.name)))) for arm in plan.arms}
-    return {name: counters for name, counters in found.items() if counters is not None}
 
 
 def _read_attempts(path: Path, attempts: dict[Key, Attempt]) -> Iterable[str]:

@@ -43,7 +43,8 @@ class Run(ABC):
     `damaged` names journal lines that could not be read (`attempts/ngram.jsonl:17`) and belong to no block;
     `notes` is what the suite said when it was loaded (what it leaves out, what it could not check).
     `counters` are the totals that the servers counted over the run, for the arms whose servers show them;
-    `divergences`, by (sample, candidate), say how clear the baseline's choice was where a candidate left it.
+    `starts` are the times (ISO 8601, UTC) from which a server was seen to be started anew. `divergences`, by
+    (sample, candidate), say how clear the baseline's choice was where a candidate left it.
     `part` says which shards of a run stand here, None where all do; `digest` is that of the whole suite.
     """
 
@@ -54,6 +55,7 @@ class Run(ABC):
     damaged: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     counters: Mapping[str, Counters] = field(default_factory=dict[str, Counters])
+    starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     divergences: Mapping[tuple[str, str], tuple[Divergence, ...]] = field(
         default_factory=dict[tuple[str, str], tuple[Divergence, ...]]
     )

@@ -86,7 +86,7 @@ def test_both_derived_files_are_the_same_byte_by_byte(tmp_path, make):
         render_html,
         render_junit,
         lambda summary: render_sample(summary, "core/cap"),
-        lambda summary: pair_arms(*operands(summary, "mtp", summary, "ngram")),
+        lambda summary: pair_arms(*operands(summary, "mtp", summary, "ngram")).comparison,
     ],
     ids=["terminal", "html", "junit", "show", "diff"],
 )
