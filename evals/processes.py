@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from ..errors import UserError
 
-# Each holds the libraries and a block: some 100 MB.
-MOST = 4
+# Each holds the libraries and a block, some 100 MB: all of them and a million attempts stay below 1 GiB.
+MOST = 6
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")

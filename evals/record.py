@@ -10,6 +10,7 @@ from ..tasks.sample import Sample
 from ..tasks.suite_file import read_suite_file
 from .answers import Answers
 from .attempt import Attempt, Key, Stage, read_attempt
+from .collection import uncollected
 from .divergence import read_divergences
 from .journal import attempts_path, counters_path, divergences_path
 from .run import Run
@@ -89,12 +90,13 @@ def read_run(directory: Path) -> Record:
     head = read_head(directory)
     attempts: dict[Key, Attempt] = {}
     damaged: list[str] = []
-    for arm in head.plan.arms:
-        path = attempts_path(directory, arm.name)
-        if path.exists():
-            damaged.extend(_read_attempts(path, attempts))
     file = read_suite_file(samples_path(directory), is_redacted=head.plan.run.redact, is_checked=True)
-    samples = () if is_empty_shard(head) else tuple(sample for _, sample in file)
+    with uncollected():
+        samples = () if is_empty_shard(head) else tuple(sample for _, sample in file)
+        for arm in head.plan.arms:
+            path = attempts_path(directory, arm.name)
+            if path.exists():
+                damaged.extend(_read_attempts(path, attempts))
     return replace(head, samples=samples, attempts=attempts, damaged=tuple(damaged))
 
 

@@ -88,7 +88,7 @@ class _RawMessage(_Raw):
 class _RawCall(_Raw):
     name: str
     arguments: dict[str, list[Any]]
-    optional: list[str] = []
+    optional: list[str] = Field(default_factory=list[str])
 
 
 class _RawExpected(_Raw):
@@ -105,8 +105,8 @@ class _RawSample(_Raw):
     tools_unchecked: bool = False
     tool_choice: Annotated[Any, PlainValidator(_tool_choice)] = "auto"
     expected: _RawExpected | None = None
-    metadata: dict[str, Any] = {}
-    extra_body: Annotated[dict[str, Any], AfterValidator(_extra_body)] = {}
+    metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
+    extra_body: Annotated[dict[str, Any], AfterValidator(_extra_body)] = Field(default_factory=dict[str, Any])
 
 
 class _CheckedSample(_RawSample):
