@@ -16,10 +16,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from made_run import BUDGET, DIALECT, made_plan, made_samples, write_suite
 from measured import Row, child, print_table
-from quick_server import quick_servers
+from quick_server import STREAMED, WHOLE, quick_servers
 
 Send = Callable[[dict[str, Any]], Awaitable[object]]
 
@@ -92,7 +93,27 @@ async def bare_aiohttp(url: str, waiting: list[dict[str, Any]], concurrency: int
         await _loop(send, waiting, concurrency)
 
 
-BARE = {"openai": bare_openai, "httpx": bare_httpx, "aiohttp": bare_aiohttp}
+async def bare_sockets(url: str, waiting: list[dict[str, Any]], concurrency: int) -> None:
+    """The same bytes each time, and no look at what comes but for its end: how fast the server is."""
+    parts = urlsplit(url)
+    body = json.dumps(waiting[0]).encode()
+    head = f"POST {parts.path}/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    end = STREAMED[-40:] if waiting[0]["stream"] else WHOLE[-40:]
+    request, left = head.encode() + body, iter(waiting)
+
+    async def work() -> None:
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        for _ in left:
+            writer.write(request)
+            await reader.readuntil(end)
+        writer.close()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(work())
+
+
+BARE = {"openai": bare_openai, "httpx": bare_httpx, "aiohttp": bare_aiohttp, "sockets": bare_sockets}
 
 
 def own(url: str, count: int, concurrency: int, *, stream: bool) -> None:
@@ -138,7 +159,7 @@ def measured(side: str, url: str, count: int, concurrency: int, *, stream: bool)
 
 
 def rows(requests: int, concurrencies: Sequence[int]) -> Iterator[Row]:
-    sides = ["draftproof", *(name for name in BARE if find_spec(name))]
+    sides = ["draftproof", *(name for name in BARE if name == "sockets" or find_spec(name))]
     with quick_servers() as url:
         for stream in (False, True):
             for concurrency in concurrencies:
