@@ -1,7 +1,7 @@
 """An OpenAI-compatible server that answers at once, always the same: what is left is the client's own work.
 
-Several processes share one port (SO_REUSEPORT), so that the client is the narrow place; `asking.py` shows that it
-is, with a client that does nothing but send and receive.
+Several processes share one port (SO_REUSEPORT), so that the client is the narrow place; `asking.py` shows it,
+with a client that does nothing but send and receive.
 """
 
 import asyncio

@@ -122,7 +122,7 @@ class ChatStream:
             calls: list[Json] = [self._message.calls[n].to_json() for n in sorted(self._message.calls)]
             choice["message"] = {**texts, "tool_calls": calls or None}
         raw: dict[str, Json] = {**self._top, "choices": [choice]}
-        completion = completion_from_json(raw, json.dumps(raw))
+        completion = completion_from_json(raw)
         return replace(completion, ttft_ms=ttft_ms, chunks=self.chunks)
 
     def _take_choice(self, choice: JsonObject) -> bool:

@@ -27,6 +27,8 @@ _HEADERS = {
     "Content-Type": "application/json",
     "User-Agent": "draftproof",
 }
+# ASCII: a sample may hold half of a surrogate pair, which UTF-8 cannot.
+_BODIES = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -64,7 +66,7 @@ class Client:
             # Without the error's own words: a proxy's URL may hold a password.
             raise UserError(
                 f"arm {arm.name}: no connection can be prepared ({type(error).__name__})",
-                tip="look at HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY (proxies are http:// or https://), "
+                tip="look at HTTPS_PROXY, HTTP_PROXY and ALL_PROXY (http:// or https://, no SOCKS) "
                 "and at SSL_CERT_FILE and SSL_CERT_DIR",
             ) from None
         self._session = aiohttp.ClientSession(
@@ -98,8 +100,7 @@ class Client:
 
     def opened(self, url: str, body: Body) -> "contextlib.AbstractAsyncContextManager[ClientResponse]":
         """Send a JSON body; give the response, whose body is still to be read. Raises as `get`."""
-        # ASCII: a sample may hold half of a surrogate pair, which UTF-8 cannot.
-        return self._opened("POST", url, json.dumps(body, separators=(",", ":")).encode("ascii"))
+        return self._opened("POST", url, _BODIES.encode(body).encode("ascii"))
 
     @contextlib.asynccontextmanager
     async def _opened(self, method: str, url: str, data: bytes | None) -> "AsyncGenerator[ClientResponse]":

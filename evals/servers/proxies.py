@@ -1,4 +1,4 @@
-"""Which proxy a request goes through, as the environment says: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY."""
+"""Which proxy a request goes through: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say."""
 
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -10,7 +10,7 @@ class Proxies:
     """The proxies of the environment, read once.
 
     Raises:
-        ValueError: One of them cannot be used. Its message says nothing of the URL, which may hold a password.
+        ValueError: One of them cannot be used. The message leaves out its URL, which may hold a password.
     """
 
     def __init__(self) -> None:
