@@ -59,7 +59,7 @@ def schema_defects(
         One defect for each violation, ordered by JSON path, then by code.
     """
     validator = tools.validators.get(name)
-    if validator is None:
+    if validator is None or ((accepts := tools.plain.get(name)) is not None and accepts(arguments)):
         return ()
     try:
         complaints = {complaint for error in validator.iter_errors(arguments) for complaint in _read(error)}
@@ -194,13 +194,15 @@ def _has_whole_float(value: Json) -> bool:
     todo: list[Json] = [value]
     while todo:
         current = todo.pop()
+        if isinstance(current, str):
+            continue
         if isinstance(current, float):
             if current.is_integer():
                 return True
-        elif isinstance(current, Mapping):
-            todo.extend(current.values())
         elif isinstance(current, list):
             todo.extend(current)
+        elif isinstance(current, Mapping):
+            todo.extend(current.values())
     return False
 
 
