@@ -273,7 +273,8 @@ class Endpoint:
                         ttft_ms = round((time.monotonic() - started) * 1000, 3)
                 if answer.is_done:
                     break
-            await drain(pieces)
+            if not response.content.at_eof():
+                await drain(pieces)
         for data in events.close():
             answer.feed(self._secrets.out_of_text(data))
         return answer.completion(ttft_ms=ttft_ms)
