@@ -22,6 +22,7 @@ ENCODINGS = "gzip, deflate"
 INFLATED_AT_ONCE_BYTES = 256 * 1024
 _PLAIN = frozenset(("", "identity"))
 _DEFLATED = frozenset(("gzip", "x-gzip", "deflate"))
+_HEADER_BYTES = 2  # by which zlib knows its own
 _ANY_HEADER = 32 + zlib.MAX_WBITS  # that of gzip or of zlib, as zlib finds it
 
 
@@ -83,11 +84,16 @@ class _Inflated:
     def __init__(self, encoding: str) -> None:
         self._zlib = zlib.decompressobj(_ANY_HEADER)
         self._may_be_bare = encoding == "deflate"
+        self._held = b""
         self._has_begun = False
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """Give what a piece becomes; what stands after the end of the compressed data is left out."""
         self._has_begun = True
+        piece, self._held = self._held + piece, b""
+        if self._may_be_bare and len(piece) < _HEADER_BYTES:
+            self._held = piece
+            return
         while piece and not self._zlib.eof:
             try:
                 part = self._zlib.decompress(piece, INFLATED_AT_ONCE_BYTES)

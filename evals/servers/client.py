@@ -14,7 +14,7 @@ from ..arm import Arm
 from ..attempt import Body
 from .body import ENCODINGS, RefusedError, raise_refusal, read_text
 from .keys import Secrets, api_key, headers_of
-from .proxies import Proxies
+from .proxies import Proxies, Proxy
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -110,7 +110,9 @@ class Client:
             route.url,
             data=data,
             headers=route.headers,
-            proxy=route.proxy,
+            proxy=route.proxy.url if route.proxy else None,
+            # For a tunnel to a TLS server; without one the proxy reads the request's own headers.
+            proxy_headers=route.proxy.headers if route.proxy else None,
             # A redirect would carry the request, and its key, to a host that nobody configured.
             allow_redirects=False,
         ) as response:
@@ -126,7 +128,10 @@ class Client:
         whole = url if url.startswith(("http://", "https://")) else self._base_url + url
         # `metrics_url` and `ready_url` may name another host: it has no business with this one's key.
         headers = self._home_headers if _origin(whole) == self._home else _HEADERS
-        self._routes[url] = _Route(whole, headers, self._proxies.of(whole))
+        proxy = self._proxies.of(whole)
+        if proxy is not None and whole.startswith("http://"):
+            headers = {**headers, **proxy.headers}
+        self._routes[url] = _Route(whole, headers, proxy)
         return self._routes[url]
 
 
@@ -136,7 +141,7 @@ class _Route:
 
     url: str
     headers: Mapping[str, str]
-    proxy: str | None
+    proxy: Proxy | None
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
