@@ -3,8 +3,8 @@
     python benchmarks/asking.py [--requests 1000] [--concurrency 1 16 64 256]
 
 The server answers at once, so every microsecond is the client's. draftproof's side is `run` as it is: samples
-loaded and checked, bodies built, answers read, judged and journalled line by line, repeats and progress on. The
-bare loops keep nothing; the barest, on sockets, shows that the server is not what is measured.
+loaded and checked, bodies built, answers read, judged and journalled line by line, repeats and progress on.
+The bare loops keep nothing; the barest, on sockets, shows that the server is not what is measured.
 """
 
 import argparse
@@ -145,7 +145,7 @@ def cpu_seconds() -> float:
 
 
 def measured(side: str, url: str, count: int, concurrency: int, *, stream: bool) -> dict[str, float]:
-    """One side in this process, warmed up first: imports are not what is measured, nor is making the samples."""
+    """One side in this process, warmed up first: neither imports nor making the samples is measured."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if side == "draftproof":

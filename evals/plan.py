@@ -56,6 +56,7 @@ class RunSection(Section):
     control_concurrency: int | None = Field(default=None, ge=1, le=1000)
     isolate: bool = False  # no prefix cache: every request starts cold (vLLM, llama.cpp)
     in_turn: bool = False
+    server_starts: int = Field(default=1, ge=1, le=20)  # parts of the first answers, each a start of its own
     timeout: float = Field(default=600, gt=0, allow_inf_nan=False)
     retries: int = Field(default=5, ge=0, le=100)
     retry_seconds: float = Field(default=60, ge=0, allow_inf_nan=False)
@@ -174,6 +175,16 @@ class Plan(Section):
             msg = (
                 "run.until_decided: compares the arms batch by batch, and each batch would start every "
                 "server again; expected base_url instead of serve in every arm"
+            )
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _starts_are_ours(self) -> "Plan":
+        if self.run.server_starts > 1 and not all(arm.serve is not None for arm in self.arms):
+            msg = (
+                "run.server_starts: starts every arm's server again, so that speed is a median over starts; "
+                "expected serve in every arm"
             )
             raise ValueError(msg)
         return self
