@@ -162,6 +162,11 @@ def measured(side: str, url: str, count: int, concurrency: int, *, stream: bool)
     return {"per_second": count / wall, "cpu_ms": cpu / count * 1e3}
 
 
+def cpu_of(side: str, url: str, count: int, concurrency: int, *, stream: bool) -> float:
+    """Milliseconds a request of one side, in a process of its own."""
+    return child("asking.py", "--child", side, url, count, concurrency, int(stream))["cpu_ms"]
+
+
 def rows(requests: int, concurrencies: Sequence[int]) -> Iterator[Row]:
     sides = ["draftproof", *(name for name in BARE if name == "sockets" or find_spec(name))]
     with quick_servers() as url:

@@ -27,7 +27,7 @@ _PARAMETERS = {
         "required": ["rows"],
     },
 }
-_TOOLS = compile_tools(
+TOOLS = compile_tools(
     [
         {"type": "function", "function": {"name": name, "parameters": parameters}}
         for name, parameters in _PARAMETERS.items()
@@ -81,7 +81,7 @@ def main() -> None:
     for name, unit in TEXTS.items():
         text = unit * max(1, int(options.megabytes * 1e6 / len(unit)))
         strict = megabytes_per_second(HERMES.parse, text, options.rounds)
-        checked = megabytes_per_second(lambda text: HERMES.parse(text, _TOOLS), text, options.rounds)
+        checked = megabytes_per_second(lambda text: HERMES.parse(text, TOOLS), text, options.rounds)
         lenient = megabytes_per_second(read_leniently, text, options.rounds)
         figures = f"{strict:>9.1f} MB{checked:>9.1f} MB{lenient:>9.1f} MB"
         print(f"{name:<24}{figures}{strict / lenient:>8.2f}{checked / lenient:>12.2f}")

@@ -117,14 +117,14 @@ class _Scanner:
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text
-        self._position = start
+        self._position: int = start
         self._open: list[dict[str, Json] | list[Json]] = []
         self._keys: list[str] = []
         self._members: list[Member] = []
         self._duplicates: list[Span] = []
         self._outer_key = Span(start, start)
-        self._outer_value_start = start
-        self._last_string = (-1, -1)
+        self._outer_value_start: int = start
+        self._last_string: tuple[int, int] = (-1, -1)
 
     def scan(self) -> Decoded | JsonError:
         """Return the value, or the first error with what was whole before it."""
