@@ -17,6 +17,7 @@ from pydantic import (
 from ..errors import UserError
 from ..parsers.dialects import DIALECTS
 from .arm import Arm, Section
+from .conditions import conditions_of
 
 # Where a system prompt of the user's own takes the tools: in the dialect's own words, or as JSON alone.
 TOOL_PLACES = ("{tools}", "{tools_json}")
@@ -235,7 +236,7 @@ class Plan(Section):
 def read_plans(path: Path, overrides: Mapping[str, object]) -> tuple[Plan, ...]:
     """Read a TOML file; `overrides` are `[run]` keys given as flags and win over the file.
 
-    A list for `concurrency` is one plan for each load: some faults show only in a batch.
+    Where it names several conditions (`conditions.py`) there is a plan for each.
 
     Raises:
         UserError: The file is missing, is not TOML, or holds an unknown key or a bad value.
@@ -243,13 +244,10 @@ def read_plans(path: Path, overrides: Mapping[str, object]) -> tuple[Plan, ...]:
     raw = _read_toml(path, overrides)
     section = raw.get("run")
     table = cast("Mapping[str, object]", section if isinstance(section, Mapping) else {})
-    if not isinstance(table.get("concurrency"), list):
+    if not table:
         return (build_plan(raw, source=str(path)),)
-    loads = cast("list[object]", table["concurrency"])
-    if not loads or any(loads.count(load) > 1 for load in loads):
-        raise UserError(f"{path}: run.concurrency: expected a number, or a list of different ones")
     return tuple(
-        build_plan({**raw, "run": {**table, "concurrency": load}}, source=str(path)) for load in loads
+        build_plan({**raw, "run": run}, source=str(path)) for run in conditions_of(table, source=str(path))
     )
 
 
