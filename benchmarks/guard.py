@@ -19,7 +19,7 @@ from made_run import lines_of, write_run
 from parsing import TEXTS, TOOLS, read_leniently
 from quick_server import quick_servers
 
-# What is measured may be so many times decoding the run's lines, reading leniently, or asking with bare aiohttp.
+# So many times decoding the run's lines, reading leniently, or asking with bare aiohttp each may cost.
 LIMITS = {"read": 10.0, "judge": 26.0, "judge again": 10.0, "parse": 8.0, "ask": 14.0, "ask streamed": 14.0}
 
 
