@@ -1,73 +1,117 @@
-"""Values that fit so plain a schema that no validator has to be asked.
+"""Schemas so plain that a right value is accepted at once; of every other value the validator tells.
 
-    schema := {"type": "string", "enum": [STRING*]} | {"type": "boolean"}
-            | {"type": "integer" | "number", "minimum", "maximum"}
-            | {"type": "array", "items": schema}
-            | {"type": "object", "properties": {NAME: schema*}, "required": [NAME*], "additionalProperties"}
-
-Titles, descriptions and defaults say nothing of what fits. Most tools are declared so, and most calls fit: it
-is a quick yes, never a no. Whatever else a schema holds, and whatever does not fit, is left to the validator.
+A validator walks a schema anew for each value, and takes ten times as long as decoding the value did. Most
+schemas of tools are of a few keywords, and most arguments right. What is accepted here jsonschema accepts:
+the rules are its own (JSON Schema 2020-12), and a keyword that is not known here makes a schema not plain.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from .result import Json
 
-_SILENT = frozenset(("type", "title", "description", "default", "examples"))
-_OF_STRINGS = _SILENT | {"enum"}
-_OF_NUMBERS = _SILENT | {"minimum", "maximum"}
-_OF_ARRAYS = _SILENT | {"items"}
-_OF_OBJECTS = _SILENT | {"properties", "required", "additionalProperties"}
+# True: surely valid. False: the validator says.
+Accepts: TypeAlias = Callable[[Json], bool]
 
-
-def plainly_fits(value: Json, schema: Json) -> bool:
-    """Return True only if the schema is plain and the value fits it; False says nothing.
-
-    Args:
-        value: A value of a call's arguments, or all of them.
-        schema: What is declared of it, checked against the metaschema.
-    """
-    if not isinstance(schema, Mapping):
-        return False
-    match schema.get("type"):
-        case "string":
-            return isinstance(value, str) and schema.keys() <= _OF_STRINGS and _is_allowed(value, schema)
-        case "integer":
-            return isinstance(value, int) and schema.keys() <= _OF_NUMBERS and _is_within(value, schema)
-        case "number":
-            is_number = isinstance(value, (int, float))
-            return is_number and schema.keys() <= _OF_NUMBERS and _is_within(value, schema)
-        case "boolean":
-            return isinstance(value, bool) and schema.keys() <= _SILENT
-        case "array":
-            return isinstance(value, list) and schema.keys() <= _OF_ARRAYS and _fit_items(value, schema)
-        case "object":
-            return isinstance(value, Mapping) and schema.keys() <= _OF_OBJECTS and _fit_members(value, schema)
-        case _:
-            return False
-
-
-def _is_allowed(value: str, schema: Mapping[str, Json]) -> bool:
-    allowed = schema.get("enum", [value])
-    return isinstance(allowed, list) and value in allowed
-
-
-def _is_within(value: float, schema: Mapping[str, Json]) -> bool:
-    least, most = schema.get("minimum", value), schema.get("maximum", value)
-    if isinstance(value, bool) or not isinstance(least, (int, float)) or not isinstance(most, (int, float)):
-        return False
-    return least <= value <= most
-
-
-def _fit_items(items: list[Json], schema: Mapping[str, Json]) -> bool:
-    return all(plainly_fits(item, schema.get("items")) for item in items)
-
-
-def _fit_members(members: Mapping[str, Json], schema: Mapping[str, Json]) -> bool:
-    required, properties = schema.get("required", []), schema.get("properties")
-    if not isinstance(required, list) or not isinstance(properties, Mapping):
-        return False
-    # Of a member that is not declared a schema may have much to say.
-    return all(name in members for name in required) and all(
-        plainly_fits(value, properties.get(name)) for name, value in members.items()
+_SAYS_NOTHING = frozenset(
+    (
+        "title",
+        "description",
+        "default",
+        "examples",
+        "format",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
     )
+)
+_OF_OBJECTS = frozenset(("properties", "required", "additionalProperties"))
+
+
+def _is_integer(value: Json) -> bool:
+    return type(value) is int or (type(value) is float and value.is_integer())
+
+
+_TYPES: dict[Json, Accepts] = {
+    "string": lambda value: type(value) is str,
+    "integer": _is_integer,
+    "number": lambda value: type(value) is int or type(value) is float,
+    "boolean": lambda value: type(value) is bool,
+    "null": lambda value: value is None,
+    "array": lambda value: type(value) is list,
+    "object": lambda value: type(value) is dict,
+}
+
+
+def _anything(_value: Json) -> bool:
+    return True
+
+
+def plain_schema(schema: Json) -> Accepts | None:
+    """Return what accepts the values of a schema, or None if the schema is not plain."""
+    if schema is True:
+        return _anything
+    if not isinstance(schema, Mapping):
+        return None
+    checks: list[Accepts | None] = [
+        _check(keyword, wanted)
+        for keyword, wanted in schema.items()
+        if keyword not in _SAYS_NOTHING and keyword not in _OF_OBJECTS
+    ]
+    if _OF_OBJECTS & schema.keys():
+        checks.append(_members(schema))
+    known = [check for check in checks if check is not None]
+    if len(known) < len(checks):
+        return None
+    match known:
+        case []:
+            return _anything
+        case [check]:
+            return check
+        case _:
+            return lambda value: all(check(value) for check in known)
+
+
+def _check(keyword: str, wanted: Json) -> Accepts | None:
+    """Return what one keyword accepts, or None if it is not known here."""
+    match keyword, wanted:
+        case "type", str():
+            return _TYPES.get(wanted)
+        case "type", [*names] if all(isinstance(name, str) and name in _TYPES for name in names):
+            kinds = [_TYPES[name] for name in names]
+            return lambda value: any(kind(value) for kind in kinds)
+        case "enum", [*choices]:
+            # Equality of other values has its own rules: 1 is 1.0 and not true.
+            words = frozenset(choice for choice in choices if isinstance(choice, str))
+            return lambda value: type(value) is str and value in words
+        case "items", _ if (item := plain_schema(wanted)) is not None:
+            return lambda value: type(value) is not list or all(map(item, value))
+        case _:
+            return None
+
+
+def _members(schema: Mapping[str, Json]) -> Accepts | None:
+    """Return what the keywords about an object's members accept."""
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    more = schema.get("additionalProperties", True)
+    if not isinstance(properties, Mapping) or not isinstance(required, list):
+        return None
+    kinds = {name: plain_schema(member) for name, member in properties.items()}
+    others = None if more is False else plain_schema(more)
+    if None in kinds.values() or (others is None and more is not False):
+        return None
+
+    def accepts(value: Json) -> bool:
+        if not isinstance(value, dict):
+            return not isinstance(value, Mapping)  # these keywords are about objects alone
+        for name in required:
+            if name not in value:
+                return False
+        for name, member in value.items():
+            kind = kinds.get(name, others)
+            if kind is None or not kind(member):
+                return False
+        return True
+
+    return accepts
