@@ -97,7 +97,9 @@ def ask(plan, directory, arms=(), progress=None):
 
 def judged(directory):
     """The summary, and the findings as written, without what depends on the clock (nothing does)."""
-    summary, _ = derive(read_run(directory))
+    summary, problem = derive(read_run(directory))
+    if problem is not None:
+        raise problem
     return summary, (directory / "findings.jsonl").read_text()
 
 
