@@ -79,6 +79,9 @@ def run(
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="Ask share I of N, the same split on every machine.")
     ] = None,
+    ray: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Send from the nodes of this Ray cluster.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
     quiet: Quiet = False,
@@ -111,7 +114,7 @@ def run(
         raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
     codes: list[int] = []
     for plan, directory in _runs(plans, out or _new_directory(config)):
-        _ask(plan, directory, arm or [], quiet=quiet, shard=shard)
+        _ask(plan, directory, arm or [], quiet=quiet, shard=shard, ray=ray)
         summary = judged(directory, must_write=True)
         if not quiet:
             print_report(summary)
@@ -265,11 +268,19 @@ def _new_directory(config: Path | None) -> Path:
     return Path("runs") / f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
 
-def _ask(plan: "Plan", directory: Path, arms: list[str], *, quiet: bool, shard: str | None = None) -> None:
+def _ask(
+    plan: "Plan",
+    directory: Path,
+    arms: list[str],
+    *,
+    quiet: bool,
+    shard: str | None = None,
+    ray: str | None = None,
+) -> None:
     from .evals.session import ask_plan
     from .evals.shard import read_shard
     from .reports.progress import open_progress
 
     share = None if shard is None else read_shard(shard)
     with open_progress(quiet=quiet) as progress:
-        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms, shard=share)
+        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms, shard=share, ray=ray)

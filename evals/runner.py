@@ -2,16 +2,18 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from ..errors import UserError
 from ..parsers.dialects import DIALECTS
-from .attempt import Ask, Attempt, EndpointError, Key, Stage
+from .attempt import Ask, Attempt, Body, EndpointError, Key, Stage
 from .attribute import attribute
+from .cluster.crew import Cluster, Crew
 from .journal import Journal
 from .ladder import grade_run
 from .parting import Parting, partings
@@ -49,6 +51,7 @@ async def ask_all(
     tell: Callable[[str], None],
     only_arms: Sequence[str] = (),
     redaction: Redaction | None = None,
+    cluster: Cluster | None = None,
 ) -> Record:
     """Ask everything that is due in a run directory; return the record as it then stands.
 
@@ -59,9 +62,10 @@ async def ask_all(
         tell: Prints a sentence to the user.
         only_arms: Names of the arms to ask; empty for all. Rounds that need answers of the others wait.
         redaction: Of a redacted run: its samples on disk cannot be asked.
+        cluster: Whose workers send; None to send from here.
 
     Raises:
-        UserError: A server does not answer at all, or the journal cannot be written.
+        UserError: A server does not answer at all, no worker can ask, or the journal cannot be written.
     """
     with Journal(directory) as journal:
         record = read_run(directory)
@@ -72,17 +76,22 @@ async def ask_all(
             return record
         arms = [arm for arm in record.plan.arms if not only_arms or arm.name in only_arms]
         endpoints = {arm.name: Endpoint(arm, record.plan.run, stopping) for arm in arms}
+        crew = None if cluster is None else Crew(cluster, arms, record.plan.run, stopping, tell)
         try:
             async with ManagedServers(directory, stopping, tell) as servers:
                 asking = _Asking(record, journal, progress, stopping, frozenset(endpoints))
-                lanes = [_Lane(record, one, stopping, tell, redaction) for one in endpoints.values()]
+                lanes = [_Lane(record, one, stopping, tell, redaction, crew) for one in endpoints.values()]
                 if not record.plan.is_managed:
                     await asyncio.gather(*(asking.meet(lane) for lane in lanes))
                     asking.check_arms(tell)
+                if crew is not None:
+                    await crew.hire()
                 await asking.ask_rounds(lanes, servers)
                 await asking.measure_margins(lanes, servers)
                 return asking.record
         finally:
+            if crew is not None:
+                await crew.close()
             for endpoint in endpoints.values():
                 await endpoint.close()
 
@@ -225,10 +234,14 @@ class _Keep(Protocol):
     def __call__(self, attempt: Attempt) -> None: ...
 
 
+class _Send(Protocol):
+    def __call__(self, ask: Ask, body: Body, index: int) -> Awaitable[Attempt]: ...
+
+
 class _Lane:
     """One arm for one session: sends its asks in order, and gives the arm up when nothing comes back.
 
-    `concurrency` workers share one iterator, so nothing queues in memory.
+    `concurrency` tasks share one iterator, so nothing queues in memory; a crew, where there is one, sends.
     """
 
     def __init__(
@@ -238,11 +251,13 @@ class _Lane:
         stopping: Stopping,
         tell: Callable[[str], None],
         redaction: Redaction | None,
+        crew: Crew | None,
     ) -> None:
         self._settings = record.plan.run
         self._samples = redaction.samples if redaction else {one.id: one for one in record.samples}
         self._redaction = redaction
         self.endpoint = endpoint
+        self._send: _Send = endpoint.ask if crew is None else partial(crew.ask, endpoint)
         self.name = endpoint.arm.name
         self._stopping, self.tell = stopping, tell
         indexes = (attempt.index for attempt in record.attempts.values() if attempt.arm == endpoint.arm.name)
@@ -287,7 +302,7 @@ class _Lane:
             body = request_body(self._samples[ask.id], ask, arm, self._settings, dialect)
             index = self._next_index
             self._next_index += 1
-            attempt = await self.endpoint.ask(ask, body, index)
+            attempt = await self._send(ask, body, index)
             if self._redaction is not None:
                 attempt = self._redaction.redact(attempt)
             keep(attempt)

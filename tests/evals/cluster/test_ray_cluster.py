@@ -1,0 +1,118 @@
+"""A real Ray cluster of three nodes on this machine: what its nodes ask is what one machine would have asked."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from ...scripted import ScriptedServer
+from ..asking import ask, journal, judged, keys, make_plan, right, write_suite
+from ..test_session import KEY, SETTINGS, eventful, lines_written, wait_for, write_toml
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install '.[ray]'")
+pytestmark = pytest.mark.heavy
+
+SAMPLES = 9
+# Every node finds the key in its environment, and the driver tells nothing to anybody.
+ENVIRONMENT = {"MY_KEY": KEY, "RAY_USAGE_STATS_ENABLED": "0"}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A head without a CPU, so that it gets no worker, and two nodes with one."""
+    from ray.cluster_utils import Cluster
+
+    with mock.patch.dict(os.environ, ENVIRONMENT):
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+        yield cluster, nodes
+        cluster.shutdown()
+
+
+@pytest.fixture
+def arms():
+    with ScriptedServer(right) as baseline, ScriptedServer(eventful) as mtp:
+        yield {"baseline": baseline, "mtp": mtp}
+
+
+@pytest.fixture
+def whole(tmp_path, arms):
+    """Findings and keys of a run that nothing disturbed, asked from here."""
+    plan = make_plan(write_suite(tmp_path / "suite.jsonl", SAMPLES), arms, **SETTINGS)
+    ask(plan, tmp_path / "whole")
+    for server in arms.values():
+        server.requests.clear()
+    findings = judged(tmp_path / "whole")[1]
+    return findings, {arm: sorted(keys(journal(tmp_path / "whole", arm))) for arm in arms}
+
+
+def started(config, directory, address, **environment):
+    command = [sys.executable, "-m", "draftproof", "run", str(config), "--out", str(directory), "--quiet"]
+    return subprocess.Popen(
+        [*command, "--ray", address],
+        env={**os.environ, **ENVIRONMENT, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def pids_of_workers():
+    """Processes of Ray's workers that are actors of ours."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue
+        if words.startswith(b"ray::Worker"):
+            found.add(int(path.parent.name))
+    return found
+
+
+def test_a_node_that_dies_costs_no_answer_and_changes_no_finding(tmp_path, cluster, arms, whole):
+    """Killed with requests in flight on every node: what had come stays, what was in flight is asked again."""
+    cluster, nodes = cluster
+    config = write_toml(tmp_path / "plan.toml", tmp_path / "suite.jsonl", arms)
+    directory = tmp_path / "run"
+    killed = threading.Event()
+    lock, in_flight = threading.Lock(), Counter()
+
+    def held(name, script):
+        def reply(request):
+            if request.number < 6 or killed.is_set():
+                return script(request)
+            with lock:
+                in_flight[name] += 1
+            killed.wait(60)
+            return script(request)
+
+        return reply
+
+    for name, script in (("baseline", right), ("mtp", eventful)):
+        arms[name].reply = held(name, script)
+    process = started(config, directory, cluster.address)
+    wait_for(lambda: in_flight == dict.fromkeys(arms, SETTINGS["concurrency"]), 120)
+    before = {arm: journal(directory, arm) for arm in arms}
+    cluster.remove_node(nodes.pop(), allow_graceful=False)
+    killed.set()
+    output = "".join(process.communicate(timeout=120))
+    assert process.returncode == 0, output
+    assert output.count("worker lost") == 1
+    findings, wanted = whole
+    assert judged(directory)[1] == findings
+    for arm in arms:
+        rows = journal(directory, arm)
+        assert sorted(keys(rows)) == wanted[arm]
+        assert rows[: len(before[arm])] == before[arm]
+    # Each arm had two in flight on two nodes: one of each was lost with the node, and sent once more.
+    lost = sum(len(server.requests) for server in arms.values()) - sum(map(len, wanted.values()))
+    assert lost == sum(row["retries"] for arm in arms for row in journal(directory, arm)) == 2
+    for path in directory.rglob("*"):
+        assert path.is_dir() or KEY.encode() not in path.read_bytes()
+    assert KEY not in output
