@@ -58,6 +58,10 @@ class RemoteWorker(Protocol):
         """See `Worker.stop`; nobody waits for it."""
         ...
 
+    async def close(self) -> None:
+        """End it, and leave what it has in flight."""
+        ...
+
 
 class Cluster(Protocol):
     """Where workers can be started."""
@@ -71,6 +75,7 @@ class Cluster(Protocol):
 class _Member:
     remote: RemoteWorker
     is_there: bool = False
+    losses: int = 0
     in_flight: int = 0
     asked: int = 0
 
@@ -115,10 +120,12 @@ class Crew:
         self._start(self._pass_stopping_on())
 
     async def close(self) -> None:
-        """Wait for nobody any more."""
+        """End all workers."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for member in self._members:
+            await member.remote.close()
 
     async def ask(self, endpoint: Endpoint, ask: Ask, body: Body, index: int) -> Attempt:
         """Have the least busy worker send it, and another one if that is lost; each loss is a retry.
@@ -129,13 +136,16 @@ class Crew:
         errand = Errand(endpoint.arm.name, endpoint.kind, ask, body, index)
         for losses in range(LOSSES_OF_ONE_ASK):
             member = await self._idlest()
+            losses_before = member.losses
             member.in_flight += 1
             member.asked += 1
             try:
                 attempt = await member.remote.ask(errand)
                 return replace(attempt, retries=attempt.retries + losses)
             except LostError as error:
-                self._lose(member, error)
+                # Several asks tell of one loss, some when the worker is back already.
+                if member.losses == losses_before:
+                    self._lose(member, error)
             finally:
                 member.in_flight -= 1
         raise UserError(
@@ -162,13 +172,10 @@ class Crew:
         )
 
     def _lose(self, member: _Member, error: LostError) -> None:
-        """Several asks in flight tell of one loss."""
-        if member.is_there:
-            member.is_there = False
-            self._tell(
-                f"note: {member.remote.node}: worker lost ({error}); what it had in flight is sent again"
-            )
-            self._start(self._welcome_back(member))
+        member.is_there = False
+        member.losses += 1
+        self._tell(f"note: {member.remote.node}: worker lost ({error}); what it had in flight is sent again")
+        self._start(self._welcome_back(member))
 
     async def _welcome(self, member: _Member) -> None:
         try:
@@ -187,15 +194,19 @@ class Crew:
                 await self._greet(member)
                 self._tell(f"note: {member.remote.node}: worker is back, there or on another node")
             except UserError as error:
-                self._members.remove(member)
+                await self._dismiss(member)
                 self._tell(f"note: {error.what}; it is asked nothing more")
             except LostError as error:
                 if not error.is_for_good:
                     await asyncio.sleep(PAUSE_SECONDS)
                     continue
-                self._members.remove(member)
+                await self._dismiss(member)
             self._changed.set()
             return
+
+    async def _dismiss(self, member: _Member) -> None:
+        self._members.remove(member)
+        await member.remote.close()
 
     async def _greet(self, member: _Member) -> None:
         try:

@@ -123,6 +123,10 @@ class RayWorker:
         """See `Worker.stop`."""
         self._actor.stop.remote()
 
+    async def close(self) -> None:
+        """End its process; Ray does not bring this one back."""
+        _ray().kill(self._actor)
+
     async def _answer(self, reference: Awaitable[Any]) -> Any:  # noqa: ANN401 - as Ray gives it
         errors = _ray().exceptions
         try:

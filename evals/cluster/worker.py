@@ -64,6 +64,11 @@ class Worker:
         """Repeat nothing from now on; what is in flight is waited for."""
         self._stopping.set()
 
+    async def close(self) -> None:
+        """Close the connections."""
+        for endpoint in self._endpoints.values():
+            await endpoint.close()
+
     def _endpoint(self, arm: str) -> Endpoint:
         if arm not in self._endpoints:
             self._endpoints[arm] = Endpoint(self._arms[arm], self._settings, self._stopping)
