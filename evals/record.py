@@ -37,8 +37,8 @@ from .shard import Part, Shard
 if TYPE_CHECKING:
     from ..parsers.result import Json
 
-# What may stand in a directory before a run starts there: logs of servers we started.
-OWN_NAMES = frozenset(("servers",))
+# What may stand in a directory before a run starts there: logs of servers we started, the lock of its mirror.
+OWN_NAMES = frozenset(("servers", "mirror.lock"))
 
 # Of a shard: where each of its samples stands in the whole suite, counted from 0.
 POSITIONS = "positions.json"

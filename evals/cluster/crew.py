@@ -205,8 +205,8 @@ class Crew:
             return
 
     async def _dismiss(self, member: _Member) -> None:
-        self._members.remove(member)
         await member.remote.close()
+        self._members.remove(member)
 
     async def _greet(self, member: _Member) -> None:
         try:
