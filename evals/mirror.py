@@ -123,7 +123,7 @@ class Mirror:
         new = [name for name in names if not (self.directory / name).exists()]
         common = [name for name in names if name not in new]
         longer: list[str] = []
-        for name in common:
+        for name in sorted(common, key=lambda name: name != SAMPLES):
             if name.endswith(".jsonl") and name != "findings.jsonl":
                 here, copy = self.directory / name, there / name
                 short, long = sorted((here, copy), key=lambda path: path.stat().st_size)

@@ -129,7 +129,7 @@ class _Asking:
         self._attempts = dict(record.attempts)
         self._gave_up: set[Key] = set()
         self._told: set[str] = set()
-        self._unwritten: UserError | None = None
+        self._ended_by: UserError | None = None
 
     async def meet(self, lane: "_Lane") -> None:
         """Ask a server what it is, and where its counters stand, before it is asked anything else."""
@@ -175,8 +175,8 @@ class _Asking:
                     for lane, share in shares:
                         group.create_task(self._run(lane, share))
             self.record = replace(self.record, attempts=dict(self._attempts))
-        if self._unwritten is not None:
-            raise self._unwritten
+        if self._ended_by is not None:
+            raise self._ended_by
 
     async def measure_margins(self, lanes: Sequence["_Lane"], servers: ManagedServers) -> None:
         """Ask the baseline how clear its choice was where a candidate left it."""
@@ -196,7 +196,7 @@ class _Asking:
     async def _run(self, lane: "_Lane", share: Sequence[Ask]) -> None:
         if not share:
             return
-        await lane.run(share, self._keep)
+        await lane.run(share, self._keep, self._end)
         await self._count(lane)
 
     def _keep(self, attempt: Attempt) -> None:
@@ -225,13 +225,17 @@ class _Asking:
                 self._end(error)
 
     def _end(self, error: UserError) -> None:
-        """Send nothing more, for want of a place to write; answers in flight are paid for and get a try."""
-        self._unwritten = self._unwritten or error
+        """Send nothing more, for want of a place to write or of workers; answers in flight are paid for."""
+        self._ended_by = self._ended_by or error
         self._stopping.set()
 
 
 class _Keep(Protocol):
     def __call__(self, attempt: Attempt) -> None: ...
+
+
+class _End(Protocol):
+    def __call__(self, error: UserError) -> None: ...
 
 
 class _Send(Protocol):
@@ -275,7 +279,7 @@ class _Lane:
         body = request_body(sample, ask, self.endpoint.arm, settings, DIALECTS[settings.dialect])
         return await read_prompt(self.endpoint, body)
 
-    async def run(self, asks: Iterable[Ask], keep: _Keep) -> None:
+    async def run(self, asks: Iterable[Ask], keep: _Keep, end: _End) -> None:
         """Send everything, or stop handing out when somebody wants to end or the arm is dead."""
         by_pace: dict[int, list[Ask]] = {}
         for ask in asks:
@@ -284,7 +288,7 @@ class _Lane:
             waiting = iter(share)
             async with asyncio.TaskGroup() as group:
                 for _ in range(pace):
-                    group.create_task(self._work(waiting, keep))
+                    group.create_task(self._work(waiting, keep, end))
 
     def _pace(self, ask: Ask) -> int:
         """How many requests may be in flight beside this one, itself included."""
@@ -294,7 +298,7 @@ class _Lane:
             return self._settings.control_concurrency
         return self._settings.concurrency
 
-    async def _work(self, waiting: Iterator[Ask], keep: _Keep) -> None:
+    async def _work(self, waiting: Iterator[Ask], keep: _Keep, end: _End) -> None:
         arm, dialect = self.endpoint.arm, DIALECTS[self._settings.dialect]
         while not (self._stopping.is_set or self.is_given_up):
             if (ask := next(waiting, None)) is None:
@@ -302,7 +306,12 @@ class _Lane:
             body = request_body(self._samples[ask.id], ask, arm, self._settings, dialect)
             index = self._next_index
             self._next_index += 1
-            attempt = await self._send(ask, body, index)
+            try:
+                attempt = await self._send(ask, body, index)
+            except UserError as error:
+                # Of a crew that has no worker any more: what others still have in flight is waited for.
+                end(error)
+                return
             if self._redaction is not None:
                 attempt = self._redaction.redact(attempt)
             keep(attempt)
