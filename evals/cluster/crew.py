@@ -30,7 +30,7 @@ PAUSE_SECONDS = 1.0
 class LostError(Exception):
     """A worker did not answer: it died, or cannot be reached.
 
-    `is_for_good`: nothing will bring it back. Otherwise the cluster may, there or on another node.
+    `is_for_good`: nothing will bring it back. Otherwise the cluster may.
     """
 
     def __init__(self, reason: str, *, is_for_good: bool) -> None:
@@ -192,7 +192,7 @@ class Crew:
         while True:
             try:
                 await self._greet(member)
-                self._tell(f"note: {member.remote.node}: worker is back, there or on another node")
+                self._tell(f"note: {member.remote.node}: worker is back")
             except UserError as error:
                 await self._dismiss(member)
                 self._tell(f"note: {error.what}; it is asked nothing more")
@@ -201,6 +201,7 @@ class Crew:
                     await asyncio.sleep(PAUSE_SECONDS)
                     continue
                 await self._dismiss(member)
+                self._tell(f"note: {member.remote.node}: is gone; {len(self._members)} workers go on")
             self._changed.set()
             return
 

@@ -1,4 +1,4 @@
-"""Ray as the place where workers run: one actor a node, brought back by Ray itself when it is lost.
+"""Ray as the place where workers run: one actor a node, brought back by Ray itself while its node lives.
 
 Nothing but errands and answers goes through Ray: no key, no file, no environment of the driver.
 """
@@ -9,7 +9,6 @@ import os
 import re
 import socket
 from collections.abc import Awaitable, Sequence
-from importlib.metadata import version
 from typing import Any, Self
 
 from ... import __version__
@@ -80,14 +79,14 @@ class RayCluster:
             remote = actor.options(
                 # It waits for answers nearly all of its time, and must not wait for a CPU of other jobs.
                 num_cpus=0,
-                # Lost workers come back by Ray's own doing, on another node if theirs is gone; what they had
-                # in flight does not: that is sent again by the driver, which knows what has come.
+                # A worker that died comes back by Ray's own doing, while its node lives. What it had in flight
+                # does not: that is sent again by the driver, which knows what has come.
                 max_restarts=-1,
                 max_task_retries=0,
                 # All that may be in flight at once may be here, and a greeting.
                 max_concurrency=len(arms) * max(settings.concurrency, settings.control_concurrency or 1) + 2,
                 scheduling_strategy=ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-                    node["NodeID"], soft=True
+                    node["NodeID"], soft=False
                 ),
             ).remote(tuple(arms), settings)
             workers.append(RayWorker(f"node {node['NodeManagerAddress']}", remote))
@@ -98,8 +97,8 @@ class RayCluster:
     def _no_cluster(self, reason: str) -> UserError:
         return UserError(
             f"--ray {self._address}: no cluster there that this machine is a node of ({reason})",
-            tip=f"expected the address that `ray start --head` prints (port 6379, not the dashboard's 8265), "
-            f"with Ray {version('ray')} and the same Python there; run draftproof on one of its nodes",
+            tip="expected the address that `ray start --head` prints (port 6379, not the dashboard's 8265), "
+            "and the same Ray and Python there as here; run draftproof on one of its nodes",
             exit_code=4,
         )
 
@@ -135,7 +134,7 @@ class RayWorker:
             # Raised by the worker's own code, as it would have been here.
             raise error.cause from None
         except errors.RayError as error:
-            is_for_good = isinstance(error, errors.ActorDiedError)
+            is_for_good = isinstance(error, errors.ActorDiedError | errors.ActorUnschedulableError)
             raise LostError(_first_line(error), is_for_good=is_for_good) from None
 
 
