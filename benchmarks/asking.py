@@ -95,8 +95,8 @@ async def bare_aiohttp(url: str, waiting: list[dict[str, Any]], concurrency: int
 BARE = {"openai": bare_openai, "httpx": bare_httpx, "aiohttp": bare_aiohttp}
 
 
-def own(url: str, count: int, concurrency: int, *, stream: bool) -> None:
-    """A run of two arms, of which half the requests go to each."""
+def own(url: str, count: int, concurrency: int, *, stream: bool, ray: str | None = None) -> None:
+    """A run of two arms, of which half the requests go to each; sent by a Ray cluster's nodes, if given."""
     from draftproof.evals.plan import build_plan
     from draftproof.evals.session import ask_plan
     from draftproof.reports.progress import SilentProgress
@@ -116,7 +116,7 @@ def own(url: str, count: int, concurrency: int, *, stream: bool) -> None:
             "in_turn": concurrency == 1,
         }
         plan = build_plan({"run": settings, "arms": arms}, source="benchmark")
-        ask_plan(plan, Path(folder) / "run", progress=SilentProgress(), tell=lambda _: None)
+        ask_plan(plan, Path(folder) / "run", progress=SilentProgress(), tell=lambda _: None, ray=ray)
 
 
 def measured(side: str, url: str, count: int, concurrency: int, *, stream: bool) -> dict[str, float]:

@@ -106,16 +106,22 @@ class Crew:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def hire(self) -> None:
-        """Start the workers and wait until each can ask.
+        """Start the workers and wait until each can ask, or its node turns out to be gone.
 
         Raises:
-            UserError: There is no node, or one cannot ask (exit code 4).
+            UserError: A node cannot ask, or no worker starts on any (exit code 4).
         """
         self._members = [_Member(one) for one in self._cluster.start_workers(self._arms, self._settings)]
         async with asyncio.TaskGroup() as group:
             for member in self._members:
                 group.create_task(self._welcome(member))
         nodes = sorted(member.remote.node for member in self._members)
+        if not nodes:
+            raise UserError(
+                "no worker starts on any node of the cluster",
+                tip=f"draftproof {__version__} must be installed in the Python that runs Ray on every node",
+                exit_code=4,
+            )
         self._tell(f"asking from {len(nodes)} worker{'s' if len(nodes) != 1 else ''}: {', '.join(nodes)}")
         self._start(self._pass_stopping_on())
 
@@ -178,14 +184,12 @@ class Crew:
         self._start(self._welcome_back(member))
 
     async def _welcome(self, member: _Member) -> None:
+        """A cluster lists a node for a while after it is gone: that is no reason not to begin."""
         try:
             await self._greet(member)
         except LostError as error:
-            raise UserError(
-                f"{member.remote.node}: no worker starts there ({error})",
-                tip=f"draftproof {__version__} must be installed in the Python that runs Ray on every node",
-                exit_code=4,
-            ) from None
+            await self._dismiss(member)
+            self._tell(f"note: {member.remote.node}: no worker starts there ({error})")
 
     async def _welcome_back(self, member: _Member) -> None:
         """Greet a lost worker until the cluster has it running again, or will not."""

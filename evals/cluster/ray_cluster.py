@@ -28,7 +28,6 @@ _SETTINGS = {
     "RAY_NUM_REDIS_GET_RETRIES": "1",
     # Under `uv run` Ray would copy the working folder, and a `.env` in it, to every node.
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-    "RAY_BACKEND_LOG_LEVEL": "error",
 }
 
 
@@ -79,8 +78,8 @@ class RayCluster:
             remote = actor.options(
                 # It waits for answers nearly all of its time, and must not wait for a CPU of other jobs.
                 num_cpus=0,
-                # A worker that died comes back by Ray's own doing, while its node lives. What it had in flight
-                # does not: that is sent again by the driver, which knows what has come.
+                # A worker that died comes back by Ray's own doing, while its node lives. What it had in
+                # flight does not: that is sent again by the driver, which knows what has come.
                 max_restarts=-1,
                 max_task_retries=0,
                 # All that may be in flight at once may be here, and a greeting.

@@ -34,7 +34,7 @@ class LocalWorker:
         self._is_dead = False
 
     async def greet(self):
-        if self._is_dead and not self._cluster.brings_back:
+        if self.node in self._cluster.gone or (self._is_dead and not self._cluster.brings_back):
             raise LostError("died", is_for_good=True)
         self._is_dead = False
         await self._worker.greet(__version__)
@@ -73,8 +73,9 @@ class LocalWorker:
 
 
 class LocalCluster:
-    def __init__(self, *, size=3, losses=None, brings_back=True):
+    def __init__(self, *, size=3, losses=None, brings_back=True, gone=()):
         self.size, self.losses, self.brings_back = size, losses or {}, brings_back
+        self.gone = gone
         self.asked = self.unheard = 0
 
     def __enter__(self):
@@ -238,3 +239,15 @@ def test_another_version_on_a_node_is_refused_before_anything_is_asked(planned, 
         ask_by(LocalCluster(size=1), plan, tmp_path / "run")
     assert caught.value.exit_code == 4
     assert not any(server.requests for server in arms.values())
+
+
+def test_a_node_that_is_gone_is_left_out(planned, tmp_path):
+    """A cluster lists it for a while; only when nobody is there the run does not begin."""
+    plan, _, findings, _ = planned
+    told = ask_by(LocalCluster(size=2, gone=["node 0"]), plan, tmp_path / "run")
+    assert "note: node 0: no worker starts there (died)" in told
+    assert "asking from 1 worker: node 1" in told
+    assert judged(tmp_path / "run")[1] == findings
+    with pytest.raises(UserError, match="no worker starts on any node") as caught:
+        ask_by(LocalCluster(size=1, gone=["node 0"]), plan, tmp_path / "none")
+    assert caught.value.exit_code == 4
