@@ -57,10 +57,14 @@ def show(
         Literal["curl", "python"] | None, typer.Option(help="Print the requests alone, to send by hand.")
     ] = None,
 ) -> None:
-    """Take one sample apart: outputs, calls, defects, first difference, every attempt."""
+    """Take one sample apart; without an ID, list the findings.
+
+    Outputs, calls, defects, first difference, every attempt, and with --repeat the requests to send again.
+    """
     from .evals.finding import Cause
     from .evals.record import read_run
     from .evals.summary import summarise
+    from .reports.case import show_command
     from .reports.sample import render_repeat, render_sample
     from .reports.walk import Wanted, chosen_sample, findings_table, wanted_findings
 
@@ -70,7 +74,10 @@ def show(
         raise UserError("an ID names the one sample to show; expected no --code, --cause or --next beside it")
     summary = summarise(read_run(run))
     if sample_id is None and not is_walk:
-        print_table(findings_table(wanted_findings(summary, wanted)))
+        found = wanted_findings(summary, wanted)
+        print_table(findings_table(found))
+        if found:
+            typer.echo(f"\ntake one apart: {show_command(run, found[0].id)}")
         return
     place = None
     if sample_id is None:

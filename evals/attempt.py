@@ -45,10 +45,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """Draft tokens proposed and accepted while this answer was made, as the server counted them."""
+    """Draft tokens proposed and accepted while this answer was made, as the server counted them.
+
+    `steps` counts the forward passes that verified a draft; None where the server does not tell.
+    """
 
     draft_tokens: int
     accepted_tokens: int
+    steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +124,11 @@ class Attempt:
 
     `finish_reason` and `tool_calls` stand as received: null stays null. `duration_ms` is the wall time of the
     send that counted (earlier, retried sends are counted in `retries`). `index` is the order of sending
-    within the arm, from 0. Of a stream, `ttft_ms` is the time to the first piece of the answer and `chunks`
-    the number of pieces. `timing` is what the server measured. `raw_text` is the text of this very generation
-    before the server's parser read it, where the server gives its tokens. `reading` stands in redacted runs
-    only: there every text is a hash.
+    within the arm, from 0. Of a stream, `ttft_ms` is the time to the first piece of the answer, `chunks` the
+    number of pieces, and `first_event_ms` the time to the first event of a choice, be it empty: engines send
+    it with the first token, while a server's parser may hold the first piece back. `timing` is what the
+    server measured. `raw_text` is the text of this very generation before the server's parser read it, where
+    the server gives its tokens. `reading` stands in redacted runs only: there every text is a hash.
     """
 
     id: str
@@ -150,6 +155,7 @@ class Attempt:
     started_at: str
     index: int
     chunks: int | None = None
+    first_event_ms: float | None = None
     timing: Timing | None = None
     raw_text: str | None = None
     reading: Reading | None = None

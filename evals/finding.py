@@ -55,3 +55,14 @@ class Finding:
     is_candidate_failure: bool
     evidence: dict[str, JsonValue]
     is_known: bool = False
+
+    @property
+    def broken_in(self) -> str | None:
+        """The one arm that broke the sample; None where both did, neither did, or nobody can tell."""
+        match self.transition:
+            case Transition.REGRESSION:
+                return self.candidate
+            case Transition.FIX:
+                return self.baseline
+            case _:
+                return None

@@ -1,7 +1,8 @@
 """Any two arms, of one run or of two, paired sample by sample as a baseline and a candidate are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pydantic import JsonValue
 
@@ -11,6 +12,7 @@ from .attribute import attribute
 from .comparison import Comparison, compare_arms
 from .finding import Transition
 from .ladder import GradedSample
+from .plan import Arm
 from .record import Record
 from .summary import Summary, needed_max_tokens
 
@@ -27,6 +29,46 @@ class Operand:
     def figures(self) -> ArmSummary:
         """The arm's own figures."""
         return next(one for one in self.summary.arms if one.name == self.arm)
+
+    @property
+    def plan_arm(self) -> Arm:
+        """The arm as its run's plan has it."""
+        return self.summary.record.plan.arm(self.arm)
+
+    @cached_property
+    def graded(self) -> Mapping[str, GradedSample]:
+        """The samples of its run, by id."""
+        return {one.sample.id: one for one in self.summary.graded}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two arms, and what became of each sample from the left one, as the baseline, to the right one.
+
+    `graded` are the samples with the arms under their labels.
+    """
+
+    left: Operand
+    right: Operand
+    graded: Sequence[GradedSample]
+    comparison: Comparison
+
+    @property
+    def is_of_one_run(self) -> bool:
+        """False when the arms are of two runs."""
+        return self.left.summary is self.right.summary
+
+
+def run_pairs(summary: Summary) -> tuple[Pair, ...]:
+    """A run's own comparisons: every candidate against the baseline."""
+    return tuple(
+        Pair(
+            *(Operand(summary, name, name) for name in (comparison.baseline, comparison.candidate)),
+            graded=summary.graded,
+            comparison=comparison,
+        )
+        for comparison in summary.comparisons
+    )
 
 
 def operands(one: Summary, arm: str, other: Summary, other_arm: str) -> tuple[Operand, Operand]:
@@ -64,16 +106,12 @@ def refuse_unlike(one: Record, other: Record) -> None:
             )
 
 
-def pair_arms(left: Operand, right: Operand) -> Comparison:
+def pair_arms(left: Operand, right: Operand) -> Pair:
     """Judge two arms over the samples that both were asked, the left one as the baseline."""
-    graded = list(_joined(left, right))
+    graded = tuple(_joined(left, right))
     findings = attribute(graded, baseline=left.label, candidate=right.label)
-    arms = (left.summary.record.plan.arm(left.arm), right.summary.record.plan.arm(right.arm))
-    renamed = [
-        arm.model_copy(update={"name": label})
-        for arm, label in zip(arms, (left.label, right.label), strict=True)
-    ]
-    return compare_arms(findings, None, needed_max_tokens(graded, renamed))
+    renamed = [one.plan_arm.model_copy(update={"name": one.label}) for one in (left, right)]
+    return Pair(left, right, graded, compare_arms(findings, None, needed_max_tokens(graded, renamed)))
 
 
 def only_one_breaks(comparison: Comparison) -> dict[tuple[str, str], tuple[int, int]]:
@@ -91,9 +129,8 @@ def only_one_breaks(comparison: Comparison) -> dict[tuple[str, str], tuple[int, 
 def _joined(left: Operand, right: Operand) -> Iterator[GradedSample]:
     """Samples with the two arms alone, under their labels."""
     is_own_baseline = left.summary is right.summary and left.arm == left.summary.record.plan.baseline.name
-    others: Mapping[str, GradedSample] = {one.sample.id: one for one in right.summary.graded}
     for one in left.summary.graded:
-        other = others[one.sample.id]
+        other = right.graded[one.sample.id]
         confirms = {
             (operand.label, budget): repeats
             for operand, graded in ((left, one), (right, other))

@@ -30,7 +30,7 @@ from .journal import (
     write_text,
 )
 from .plan import Plan
-from .servers.counters import Counters, counted, read_snapshots
+from .servers.counters import Counters, counted, read_snapshots, server_starts
 from .servers.server import ServerFacts
 from .shard import Part, Shard
 
@@ -55,9 +55,10 @@ class Record:
     `attempts` holds one line per key: the success where there is one, else the last failure. `damaged` names
     journal lines that could not be read (`attempts/ngram.jsonl:17`); `notes` is what the suite said when
     it was loaded (what it leaves out, what it could not check). `counters` are the totals that the servers
-    counted over the run, for the arms whose servers show them; `divergences`, by (sample, candidate), say
-    how clear the baseline's choice was where a candidate left it. `part` says which shards of a run stand
-    here, None where all do; `digest` is that of the whole suite.
+    counted over the run, for the arms whose servers show them; `starts` are the times (ISO 8601, UTC) from
+    which a server was seen to be started anew. `divergences`, by (sample, candidate), say how clear the
+    baseline's choice was where a candidate left it. `part` says which shards of a run stand here, None where
+    all do; `digest` is that of the whole suite.
     """
 
     directory: Path
@@ -69,6 +70,7 @@ class Record:
     damaged: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     counters: Mapping[str, Counters] = field(default_factory=dict[str, Counters])
+    starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     divergences: Mapping[tuple[str, str], tuple[Divergence, ...]] = field(
         default_factory=dict[tuple[str, str], tuple[Divergence, ...]]
     )
@@ -252,6 +254,9 @@ def read_run(directory: Path) -> Record:
         path = attempts_path(directory, arm.name)
         if path.exists():
             damaged.extend(_read_attempts(path, attempts))
+    snapshots = {
+        arm.name: list(read_snapshots(counters_path(directory, arm.name))) for arm in run_file.plan.arms
+    }
     return Record(
         directory=directory,
         plan=run_file.plan,
@@ -261,7 +266,8 @@ def read_run(directory: Path) -> Record:
         attempts=attempts,
         damaged=tuple(damaged),
         notes=run_file.notes,
-        counters=_read_counters(directory, run_file.plan),
+        counters={arm: total for arm, seen in snapshots.items() if (total := counted(seen)) is not None},
+        starts={arm: times for arm, seen in snapshots.items() if (times := server_starts(seen))},
         divergences=read_divergences(divergences_path(directory)),
         part=run_file.part,
     )
@@ -276,11 +282,6 @@ def _read_samples(directory: Path, run_file: RunFile) -> tuple[Sample, ...]:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
     file = read_suite_file(path, is_redacted=run_file.plan.run.redact, is_checked=True)
     return tuple(sample for _, sample in file)
-
-
-def _read_counters(directory: Path, plan: Plan) -> dict[str, Counters]:
-    found = {arm.name: counted(list(read_snapshots(counters_path(directory, arm.name)))) for arm in plan.arms}
-    return {name: counters for name, counters in found.items() if counters is not None}
 
 
 def _read_attempts(path: Path, attempts: dict[Key, Attempt]) -> Iterable[str]:

@@ -65,7 +65,11 @@ def _rounds(record: Record, graded: Sequence[GradedSample] | None) -> Iterator[l
     first, control = first_round(record, places), control_round(record, places)
     if record.plan.is_managed:
         # The control is a new start of the baseline's server: what a restart changes is noise as well.
-        yield first
+        # Every n-th sample to each start of a server: all starts see the same mix.
+        starts = record.plan.run.server_starts
+        share = {place.sample.id: n % starts for n, place in enumerate(places)}
+        for start in range(starts):
+            yield [ask for ask in first if share[ask.id] == start]
         yield control
     else:
         yield first + control

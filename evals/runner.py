@@ -163,6 +163,8 @@ class _Asking:
             self._progress.round_started(asks)
             shares = [(lane, [ask for ask in asks if ask.arm == lane.name]) for lane in lanes]
             if self.record.plan.is_in_turn:
+                if self.record.plan.run.server_starts > 1 and asks[0].stage is Stage.FIRST:
+                    await servers.stop()
                 # The server that is up goes first: to start one can take minutes.
                 for lane, share in sorted(shares, key=lambda one: one[0].name != servers.running):
                     if share and not self._stopping.is_set:

@@ -8,9 +8,11 @@ from ..evals.comparison import CauseCounts, ChurnCounts, Comparison
 from ..evals.decision.gate import Decision, Ruling
 from ..evals.finding import Finding, Transition
 from ..evals.position import passes_by_part
+from ..evals.record import Record
 from ..evals.summary import Summary
 from .constraint_table import constraint_table
 from .server_tables import position_table, speculation_table, speed_tables, ways_table
+from .steps import Step, report_steps
 from .table import MISSING, Table
 from .visible import visible_line
 
@@ -37,7 +39,7 @@ class Contents:
     verdicts: tuple[CandidateVerdict, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
-    next_commands: tuple[str, ...]
+    steps: tuple[Step, ...]
 
 
 def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
@@ -47,20 +49,33 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
         summary: The run, judged.
         findings_shown: Rows of the findings table; the rest is counted in its note.
     """
-    run = summary.record.plan.run
     pairs = list(zip(summary.comparisons, summary.rulings, strict=True))
     return Contents(
         title=f"draftproof: {summary.record.directory.name}",
-        asked=(
-            f"{len(summary.record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
-            f"dialect {run.dialect}, max_tokens {run.max_tokens}, doublings {run.doublings}, "
-            f"temperature {run.temperature:g}, seed {run.seed}"
-        ),
+        asked=asked_line(summary.record),
         decision=summary.decision,
-        verdicts=tuple(CandidateVerdict(c.candidate, r.decision, r.reasons) for c, r in pairs),
+        verdicts=verdicts_of(summary),
         tables=tuple(_tables(summary, pairs, findings_shown)),
         notes=tuple(_notes(summary)),
-        next_commands=tuple(_next_commands(summary)),
+        steps=tuple(report_steps(summary)),
+    )
+
+
+def verdicts_of(summary: Summary) -> tuple[CandidateVerdict, ...]:
+    """The decision on each candidate, with its reasons."""
+    return tuple(
+        CandidateVerdict(comparison.candidate, ruling.decision, ruling.reasons)
+        for comparison, ruling in zip(summary.comparisons, summary.rulings, strict=True)
+    )
+
+
+def asked_line(record: Record) -> str:
+    """What a run asked, and how, on one line."""
+    run = record.plan.run
+    return (
+        f"{len(record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
+        f"dialect {run.dialect}, max_tokens {run.max_tokens}, doublings {run.doublings}, "
+        f"temperature {run.temperature:g}, seed {run.seed}"
     )
 
 
@@ -299,24 +314,4 @@ def _thin_drafting(summary: Summary) -> list[str]:
         and arm.counted is not None
         and (share := arm.counted.drafted_share) is not None
         and 0 < share < THIN_DRAFTING
-    ]
-
-
-def _next_commands(summary: Summary) -> list[str]:
-    directory = summary.record.directory
-    regression = next(
-        (
-            finding
-            for wanted in (True, False)
-            for comparison in summary.comparisons
-            for finding in comparison.findings
-            if finding.transition is Transition.REGRESSION and (finding.code != "cap_cut") is wanted
-        ),
-        None,
-    )
-    sample_id = regression.id if regression is not None else summary.record.samples[0].id
-    return [
-        f"draftproof show {directory} {sample_id}",
-        f"draftproof report {directory} --format markdown -o report.md",
-        f"draftproof gate {directory} --margin 0.05",
     ]

@@ -102,7 +102,12 @@ class ChatStream:
         self.chunks += has_output
         return has_output
 
-    def completion(self, *, ttft_ms: float | None = None) -> Completion:
+    @property
+    def has_begun(self) -> bool:
+        """Whether an event of the answer has come, be it an empty one."""
+        return self._has_choice
+
+    def completion(self, *, first_event_ms: float | None = None, ttft_ms: float | None = None) -> Completion:
         """Return the answer once the stream has ended.
 
         Raises:
@@ -123,7 +128,7 @@ class ChatStream:
             choice["message"] = {**texts, "tool_calls": calls or None}
         raw: dict[str, Json] = {**self._top, "choices": [choice]}
         completion = completion_from_json(raw, json.dumps(raw))
-        return replace(completion, ttft_ms=ttft_ms, chunks=self.chunks)
+        return replace(completion, first_event_ms=first_event_ms, ttft_ms=ttft_ms, chunks=self.chunks)
 
     def _take_choice(self, choice: JsonObject) -> bool:
         self._has_choice = True

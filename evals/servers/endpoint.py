@@ -193,6 +193,7 @@ class Endpoint:
                     system_fingerprint=completion.system_fingerprint,
                     timing=completion.timing,
                     ttft_ms=completion.ttft_ms,
+                    first_event_ms=completion.first_event_ms,
                     chunks=completion.chunks,
                     raw_text=await self._raw_text(completion),
                 )
@@ -263,6 +264,7 @@ class Endpoint:
 
     async def _stream(self, path: str, body: Body) -> Completion:
         started = time.monotonic()
+        first_event_ms: float | None = None
         ttft_ms: float | None = None
         events, answer = EventReader(), ChatStream()
         # Read as bytes, by our own reader: the client's would drop what it does not expect.
@@ -273,14 +275,17 @@ class Endpoint:
             pieces = pieces_of(response)
             async for piece in pieces:
                 for data in events.feed(piece):
-                    if answer.feed(self._secrets.out_of_text(data)) and ttft_ms is None:
-                        ttft_ms = round((time.monotonic() - started) * 1000, 3)
+                    has_piece = answer.feed(self._secrets.out_of_text(data))
+                    if ttft_ms is None and answer.has_begun:
+                        now_ms = round((time.monotonic() - started) * 1000, 3)
+                        first_event_ms = now_ms if first_event_ms is None else first_event_ms
+                        ttft_ms = now_ms if has_piece else None
                 if answer.is_done:
                     break
             await drain(pieces)
         for data in events.close():
             answer.feed(self._secrets.out_of_text(data))
-        return answer.completion(ttft_ms=ttft_ms)
+        return answer.completion(first_event_ms=first_event_ms, ttft_ms=ttft_ms)
 
 
 def _now() -> str:

@@ -125,6 +125,7 @@ class _Timings(_Lenient):
 class _SpeculativeDecoding(_Lenient):
     num_draft_tokens: _Count
     num_accepted_draft_tokens: _Count
+    num_spec_steps: _Told[int] = None
 
 
 class _Metrics(_Lenient):
@@ -154,8 +155,9 @@ class Completion:
     """What one answer said; every absent field is None.
 
     `token_ids` and `logprobs` are those of the whole answer, where the server tells (`logprobs` not of a
-    stream). `ttft_ms` (time to the first piece of the answer) and `chunks` (events that held a piece of it)
-    are known of a stream only; chunks say nothing about tokens.
+    stream). `first_event_ms` (time to the first event of a choice, be it empty), `ttft_ms` (time to the first
+    piece of the answer) and `chunks` (events that held a piece of it) are known of a stream only; chunks say
+    nothing about tokens.
     """
 
     finish_reason: str | None
@@ -168,6 +170,7 @@ class Completion:
     system_fingerprint: str | None
     timing: Timing | None = None
     token_ids: tuple[int, ...] | None = None
+    first_event_ms: float | None = None
     ttft_ms: float | None = None
     chunks: int | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
@@ -277,7 +280,7 @@ def _drafts(completion: _Completion) -> Drafts | None:
     if completion.timings is not None:
         return Drafts(completion.timings.draft_n, completion.timings.draft_n_accepted)
     if completion.metrics is not None and (counted := completion.metrics.speculative_decoding) is not None:
-        return Drafts(counted.num_draft_tokens, counted.num_accepted_draft_tokens)
+        return Drafts(counted.num_draft_tokens, counted.num_accepted_draft_tokens, counted.num_spec_steps)
     return None
 
 

@@ -63,7 +63,7 @@ def attempt(
     mode: Mode = Mode.PROMPTED,
     reasoning: str | None = None,
     tool_calls: object = None,
-    drafts: tuple[int, int] | None = None,
+    drafts: tuple[int, ...] | None = None,
 ) -> Attempt:
     is_answer = error in (None, ErrorType.SERVER_PARSE_FAILURE)
     return Attempt(

@@ -95,8 +95,8 @@ def test_streamed_and_whole_answers_agree(case):
 def test_the_drafts_of_one_request_are_counted_in_both_forms():
     """`--per-request-spec-decode-metrics detailed`: in the body, and in the last event."""
     for name in ("call.json", "call.sse"):
-        assert completion(name).spec == Drafts(3, 3)
-    assert completion("prose.json").spec == Drafts(0, 0)
+        assert completion(name).spec == Drafts(3, 3, 1)
+    assert completion("prose.json").spec == Drafts(0, 0, 0)
 
 
 @pytest.mark.parametrize(
