@@ -1,6 +1,7 @@
 """A real Ray cluster of three nodes on this machine: its nodes ask what one machine would have asked."""
 
 import contextlib
+import importlib.util
 import os
 import signal
 import subprocess
@@ -15,8 +16,11 @@ from ...scripted import ScriptedServer
 from ..asking import ask, journal, judged, keys, make_plan, right, write_suite
 from ..test_session import KEY, SETTINGS, eventful, wait_for, write_toml
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install '.[ray]'")
-pytestmark = pytest.mark.heavy
+pytestmark = [
+    pytest.mark.heavy,
+    # Looked for, not imported: who collects the quick tests does not wait for it.
+    pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray: pip install '.[ray]'"),
+]
 
 SAMPLES = 9
 IN_FLIGHT = 2 * SETTINGS["concurrency"]
@@ -75,13 +79,21 @@ class Held:
         wait_for(lambda: self._count >= count, 60)
 
 
+def parent_of(pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("PPid:")[2].split()[0])
+
+
 def pids_of_workers():
-    """Processes of Ray whose title is that of our actor."""
-    titles = {}
+    """Processes with the title of our actor whose node was started by this process, and nobody else's."""
+    found = set()
     for path in Path("/proc").glob("[0-9]*/cmdline"):
+        # A process may end while it is looked at.
         with contextlib.suppress(OSError):
-            titles[int(path.parent.name)] = path.read_bytes()
-    return {pid for pid, title in titles.items() if title.startswith(b"ray::Worker")}
+            pid = int(path.parent.name)
+            if path.read_bytes().startswith(b"ray::Worker") and parent_of(parent_of(pid)) == os.getpid():
+                found.add(pid)
+    return found
 
 
 def write_config(tmp_path, arms):
@@ -133,7 +145,9 @@ def test_a_worker_that_dies_comes_back_on_its_node(tmp_path, cluster, arms, whol
     held = Held(arms)
     process = started(write_config(tmp_path, arms), directory, cluster[0].address)
     held.wait_for(IN_FLIGHT)
-    for pid in pids_of_workers():
+    pids = pids_of_workers()
+    assert len(pids) == 2
+    for pid in pids:
         os.kill(pid, signal.SIGKILL)
     held.wait_for(2 * IN_FLIGHT)
     held.go_on.set()
