@@ -9,10 +9,12 @@ Starting is left out: two runs of different length are subtracted from each othe
 import argparse
 import json
 import os
-import resource
+import tempfile
 import time
+from pathlib import Path
 
-from asking import own
+from asking import cpu_seconds, own
+from made_run import write_suite
 from measured import child
 from quick_server import quick_servers
 
@@ -21,12 +23,13 @@ SHORT = 100
 
 def measured(url: str, count: int, concurrency: int, ray: str | None) -> dict[str, float]:
     """Of this process, the driver."""
-    own(url, 4, 1, stream=False)
-    before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-    own(url, count, concurrency, stream=False, ray=ray)
-    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"wall_s": wall, "cpu_s": cpu}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        few, all_of_them = (write_suite(folder / f"{n}.jsonl", n // 2) for n in (4, count))
+        own(url, few, folder, 1, stream=False)
+        before, started = cpu_seconds(), time.perf_counter()
+        own(url, all_of_them, folder, concurrency, stream=False, ray=ray)
+        return {"wall_s": time.perf_counter() - started, "cpu_s": cpu_seconds() - before}
 
 
 def per_request(url: str, count: int, concurrency: int, ray: str) -> tuple[float, float, float]:

@@ -3,14 +3,17 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import JsonValue, TypeAdapter
 
 from .plan import Mode
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 class Stage(StrEnum):
@@ -183,11 +186,23 @@ class Attempt:
 
     def to_line(self) -> str:
         """One JSON line with its newline; ASCII, so that no text of a model can break it."""
-        row = asdict(self)
-        for name in ("chunks", "timing", "raw_text", "reading"):
+        row = {name: getattr(self, name) for name in _NAMES}
+        for name in _LATE_NAMES:
             if row[name] is None:
                 del row[name]
-        return json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n"
+        return _LINES.encode(row) + "\n"
+
+
+def _members(part: "DataclassInstance") -> dict[str, object]:
+    """A part of an attempt as an object; its own parts come back here."""
+    return {field.name: getattr(part, field.name) for field in fields(part)}
+
+
+_NAMES = tuple(field.name for field in fields(Attempt))
+# They came after the first release of the format, and may be absent.
+_LATE_NAMES = ("chunks", "timing", "raw_text", "reading")
+# The parts of an attempt become objects where they stand: to copy it whole first would copy the request too.
+_LINES = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_members)
 
 
 @cache

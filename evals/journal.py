@@ -9,6 +9,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -115,6 +116,7 @@ class Journal:
         return file
 
 
+@lru_cache
 def attempts_path(directory: Path, arm: str) -> Path:
     """Where the attempts of an arm stand."""
     return directory / "attempts" / f"{arm}.jsonl"

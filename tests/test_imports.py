@@ -18,7 +18,7 @@ ALLOWED = {
     "": {"parsers", "tasks", "evals", "reports"},
 }
 SLOW = (
-    "openai",
+    "aiohttp",
     "pandas",
     "datasets",
     "scipy",

@@ -6,15 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue, ValidationError
+from pydantic_core import core_schema
 
 from ..attempt import Drafts, ErrorType, Timing, Usage
 
@@ -43,18 +36,19 @@ class _Lenient(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+class _OrNone:
+    """Reads what it does not understand as None; pydantic's core does it, without a call of ours."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.with_default_schema(handler(source), default=None, on_error="default")
+
+
 _T = TypeVar("_T")
 
-
-def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return validate(value)
-    except ValidationError:
-        return None
-
-
 # Bookkeeping beside the answer: what cannot be read of it was not told, and the answer stands.
-_Told = Annotated[_T | None, WrapValidator(_or_none)]
+_Told = Annotated[_T | None, _OrNone()]
 
 # Of drafts; less than none (a server's "not known") is no count.
 _Count = Annotated[int, Field(ge=0)]
@@ -191,25 +185,29 @@ def read_completion(text: str) -> Completion:
     return completion_from_json(raw, text)
 
 
-def completion_from_json(raw: "Json", text: str) -> Completion:
-    """Read a completion out of its JSON; `text` is shown in errors.
+def completion_from_json(raw: "Json", text: str | None = None) -> Completion:
+    """Read a completion out of its JSON; errors show the text that it was read from, if there is one.
 
     Raises:
         BadResponseError: As `read_completion`.
     """
+
+    def shown() -> str:
+        return glimpse(json.dumps(raw) if text is None else text)
+
     try:
         completion = _Completion.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise BadResponseError(f"not a completion ({place}: {first['msg']}): {glimpse(text)}") from None
+        raise BadResponseError(f"not a completion ({place}: {first['msg']}): {shown()}") from None
     if not completion.choices:
-        raise BadResponseError(f"no choices: {glimpse(text)}")
+        raise BadResponseError(f"no choices: {shown()}")
     choice = completion.choices[0]
     if choice.error or choice.finish_reason == FAILED_REASON:
-        raise BadResponseError(f"the server gave this answer up: {glimpse(text)}")
+        raise BadResponseError(f"the server gave this answer up: {shown()}")
     if choice.message is None and choice.text is None:
-        raise BadResponseError(f"not a completion (neither message nor text): {glimpse(text)}")
+        raise BadResponseError(f"not a completion (neither message nor text): {shown()}")
     message = choice.message or _Message(content=choice.text)
     return Completion(
         finish_reason=choice.finish_reason,
