@@ -80,11 +80,18 @@ def run(
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="Ask share I of N, the same split on every machine.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
+    ray: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Send from the nodes of this Ray cluster.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Run directory, or its URL (s3://…); an existing one is resumed.")
+    ] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask every arm, journal every answer, judge. Resumes an interrupted run when --out names it."""
+    from .evals.mirror import open_directory
+
     flags: dict[str, object] = {
         key: value
         for key, value in (
@@ -107,16 +114,22 @@ def run(
         )
         if value is not None
     }
-    plans = _plans(config, baseline, candidate or [], model, api_key_env, flags, out)
-    if arm and plans[0].run.until_decided:
-        raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
     codes: list[int] = []
-    for plan, directory in _runs(plans, out or _new_directory(config)):
-        _ask(plan, directory, arm or [], quiet=quiet, shard=shard)
-        summary = judged(directory, must_write=True)
-        if not quiet:
-            print_report(summary)
-        codes.append(summary.decision.exit_code if gate else 0 if summary.is_complete else 4)
+    with open_directory(out or str(_new_directory(config)), tell) as directory:
+        resumed = directory if out is not None else None
+        plans = _plans(config, baseline, candidate or [], model, api_key_env, flags, resumed)
+        if arm and plans[0].run.until_decided:
+            raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
+        if len(plans) > 1 and out is not None and "://" in out:
+            raise UserError(
+                f"--out {out}: a URL holds one run; expected one concurrency and isolate, or a folder"
+            )
+        for plan, place in _runs(plans, directory):
+            _ask(plan, place, arm or [], quiet=quiet, shard=shard, ray=ray)
+            summary = judged(place, must_write=True)
+            if not quiet:
+                print_report(summary)
+            codes.append(summary.decision.exit_code if gate else 0 if summary.is_complete else 4)
     leave(_worst(codes))
 
 
@@ -260,11 +273,19 @@ def _new_directory(config: Path | None) -> Path:
     return Path("runs") / f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
 
-def _ask(plan: "Plan", directory: Path, arms: list[str], *, quiet: bool, shard: str | None = None) -> None:
+def _ask(
+    plan: "Plan",
+    directory: Path,
+    arms: list[str],
+    *,
+    quiet: bool,
+    shard: str | None = None,
+    ray: str | None = None,
+) -> None:
     from .evals.session import ask_plan
     from .evals.shard import read_shard
     from .reports.progress import open_progress
 
     share = None if shard is None else read_shard(shard)
     with open_progress(quiet=quiet) as progress:
-        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms, shard=share)
+        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms, shard=share, ray=ray)

@@ -117,8 +117,10 @@ async def bare_sockets(url: str, waiting: list[dict[str, Any]], concurrency: int
 BARE = {"openai": bare_openai, "httpx": bare_httpx, "aiohttp": bare_aiohttp, "sockets": bare_sockets}
 
 
-def own(url: str, suite: Path, folder: Path, concurrency: int, *, stream: bool) -> None:
-    """A run of two arms, of which half the requests go to each."""
+def own(
+    url: str, suite: Path, folder: Path, concurrency: int, *, stream: bool, ray: str | None = None
+) -> None:
+    """A run of two arms, of which half the requests go to each; sent by a Ray cluster's nodes, if given."""
     from draftproof.evals.plan import build_plan
     from draftproof.evals.session import ask_plan
     from draftproof.reports.progress import PlainProgress
@@ -136,7 +138,7 @@ def own(url: str, suite: Path, folder: Path, concurrency: int, *, stream: bool) 
         "in_turn": concurrency == 1,
     }
     plan = build_plan({"run": settings, "arms": arms}, source="benchmark")
-    ask_plan(plan, folder / f"run-{suite.stem}", progress=PlainProgress(), tell=lambda _: None)
+    ask_plan(plan, folder / f"run-{suite.stem}", progress=PlainProgress(), tell=lambda _: None, ray=ray)
 
 
 def cpu_seconds() -> float:

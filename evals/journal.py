@@ -37,8 +37,8 @@ class RunLock:
     created if it is not there; `run.lock` in a directory says that everything in it is a run's.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / "run.lock"
+    def __init__(self, directory: Path, name: str = "run.lock") -> None:
+        self._path = directory / name
         self._file: IO[str] | None = None
 
     def __enter__(self) -> Self:

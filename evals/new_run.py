@@ -14,8 +14,8 @@ from .run_file import RunFile, read_run_file
 from .run_settings import differing_setting, fixed_settings
 from .shard import Part, Shard
 
-# What may stand in a directory before a run starts there: logs of servers we started.
-OWN_NAMES = frozenset(("servers",))
+# What may stand in a directory before a run starts there: logs of servers we started, the lock of its mirror.
+OWN_NAMES = frozenset(("servers", "mirror.lock"))
 
 # Of a shard: where each of its samples stands in the whole suite, counted from 0.
 POSITIONS = "positions.json"
