@@ -236,7 +236,7 @@ def _plans(
 ) -> "tuple[Plan, ...]":
     """The plan, one for each condition: from a file, from flags, or from the run that is resumed."""
     from .evals.plan import build_plan, plan_from_flags, read_plans
-    from .evals.record import read_run_file
+    from .evals.run_file import read_run_file
 
     if config is not None:
         if baseline or candidates or model or api_key_env:

@@ -68,7 +68,7 @@ def _compared(left: str, right: str | None) -> "Pair | Summary":
         return summary
     if right is None:
         other, other_arm = summary, arm
-        arm = summary.record.plan.baseline.name
+        arm = summary.run.plan.baseline.name
     else:
         other_run, other_arm = _split(right)
         _refuse_lone_arm(summary, other_run)
@@ -86,24 +86,24 @@ def _split(text: str) -> tuple[Path, str | None]:
 
 def _refuse_lone_arm(summary: "Summary", other: Path) -> None:
     """Check that the other operand is no arm of the first one's run, named without it."""
-    directory = summary.record.directory
-    if not other.exists() and str(other) in (arm.name for arm in summary.record.plan.arms):
+    directory = summary.run.directory
+    if not other.exists() and str(other) in (arm.name for arm in summary.run.plan.arms):
         raise UserError(
             f"{other}: no run directory; expected RUN or RUN:ARM", tip=f"{directory}:{other} is that arm"
         )
 
 
 def _judged(run: Path) -> "Summary":
-    from .evals.record import read_run
+    from .evals.stored_run import open_run
     from .evals.summary import summarise
 
-    return summarise(read_run(run))
+    return summarise(open_run(run))
 
 
 def _only_candidate(summary: "Summary") -> str:
-    names = [arm.name for arm in summary.record.plan.candidates]
+    names = [arm.name for arm in summary.run.plan.candidates]
     if len(names) > 1:
-        directory = summary.record.directory
+        directory = summary.run.directory
         raise UserError(
             f"{directory}: has several candidates ({', '.join(names)}); expected {directory}:ARM",
             tip=f"`draftproof diff {directory}` shows all of them",

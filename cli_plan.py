@@ -29,15 +29,15 @@ def plan(
 
     from .evals.decision.design import Expectation, design_run, expect_like
     from .evals.plan import read_plans
-    from .evals.record import read_run
     from .evals.session import load_planned
+    from .evals.stored_run import open_run
     from .evals.summary import summarise
     from .reports.plan import render_plan
 
     read, *more = read_plans(config, {})
     if more:
         typer.echo(f"{len(more) + 1} conditions: each of them asks what stands here.")
-    expectation = Expectation() if like is None else expect_like(summarise(read_run(like)))
+    expectation = Expectation() if like is None else expect_like(summarise(open_run(like)))
     if churn is not None:
         if not 0 < churn <= 0.5:
             raise UserError(f"--churn {churn:g}: expected a share above 0, up to 0.5")

@@ -20,7 +20,15 @@ from parsing import TEXTS, TOOLS, read_leniently
 from quick_server import quick_servers
 
 # So many times decoding the run's lines, reading leniently, or asking with bare aiohttp each may cost.
-LIMITS = {"read": 10.0, "judge": 26.0, "judge again": 10.0, "parse": 8.0, "ask": 14.0, "ask streamed": 14.0}
+LIMITS = {
+    "read": 7.0,
+    "judge": 17.0,
+    "judge again": 6.5,
+    "judge on disk": 17.0,
+    "parse": 8.0,
+    "ask": 14.0,
+    "ask streamed": 14.0,
+}
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -52,9 +60,19 @@ def asking_ratio(*, stream: bool) -> float:
 
 
 def ratios(attempts: int) -> dict[str, float]:
-    """Reading a run, judging it, and judging what is read already, each beside decoding its lines."""
+    """Reading a run, judging it, what is read already and block by block, each beside decoding its lines."""
+    from draftproof.evals.early import read_course
+    from draftproof.evals.judged import judge_record
     from draftproof.evals.record import read_run
+    from draftproof.evals.stored_run import index_run
     from draftproof.evals.summary import summarise
+
+    def judge_on_disk() -> None:
+        """What the processes that judge a large run do, in this one."""
+        run = index_run(directory)
+        course = read_course(run)
+        for block in run.blocks():
+            judge_record(block.read(), course)
 
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "run"
@@ -67,6 +85,7 @@ def ratios(attempts: int) -> dict[str, float]:
             "read": seconds(lambda: read_run(directory)) / plain,
             "judge": seconds(lambda: summarise(read_run(directory))) / plain,
             "judge again": seconds(lambda: summarise(record)) / plain,
+            "judge on disk": seconds(judge_on_disk) / plain,
         }
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from .plan import Mode
 
@@ -216,8 +216,11 @@ def read_attempt(line: bytes) -> Attempt:
     Raises:
         ValueError: Not a line this version wrote (torn, corrupted, or of another format).
     """
-    # The standard library's reader: unlike pydantic's it takes the lone surrogates that servers do send.
-    return _adapter().validate_python(json.loads(line))
+    try:
+        return _adapter().validate_json(line)
+    except ValidationError:
+        # Unlike pydantic's reader the standard library's takes the lone surrogates that servers do send.
+        return _adapter().validate_python(json.loads(line))
 
 
 def derived_seed(seed: int, sample_id: str, stage: Stage, attempt: int) -> int:

@@ -18,9 +18,10 @@ from .journal import Journal
 from .ladder import grade_run
 from .parting import Parting, partings
 from .prompt import request_body
-from .record import Record, keep_attempt, read_run, save_facts
+from .record import Record, keep_attempt, read_run
 from .redaction import Redaction
 from .rounds import due, is_refused_budget
+from .run_file import save_facts
 from .servers.counters import Counters, Snapshot, read_counters
 from .servers.endpoint import Endpoint
 from .servers.facts import read_facts, read_metrics

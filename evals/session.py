@@ -14,9 +14,9 @@ from .attempt import Ask, Stage
 from .cluster.crew import Cluster
 from .cluster.ray_cluster import RayCluster
 from .journal import RunLock
+from .new_run import create_run, refuse_foreign
 from .plan import Plan, RunSection
 from .prompt import request_body
-from .record import create_run, refuse_foreign
 from .redaction import Redaction
 from .rounds import due
 from .runner import Progress, ask_all

@@ -18,6 +18,7 @@ from .attempt import Attempt, Drafts, Stage
 from .clock import Clock, choose_clock
 from .ladder import GradedSample
 from .record import Record
+from .run import Run
 from .servers.counters import Counters
 from .servers.server import Speculating
 
@@ -82,16 +83,39 @@ class PassCost:
         return best
 
 
+@dataclass(frozen=True, slots=True)
+class TimedAnswer:
+    """A first answer without its texts, and what it is made of."""
+
+    attempt: Attempt
+    kind: Kind | None
+
+
+def timed_answers(record: Record, arm: str, graded: Sequence[GradedSample]) -> list[TimedAnswer]:
+    """The first answers of an arm whose tokens are counted; none where arms were asked side by side."""
+    if not record.plan.is_in_turn:
+        return []
+    return [
+        TimedAnswer(
+            replace(attempt, content=None, reasoning=None, tool_calls=None, raw_text=None, request={}),
+            _kind(record, one, arm),
+        )
+        for one in graded
+        for attempt in record.by_sample.get((one.sample.id, arm), ())
+        if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens
+    ]
+
+
 def measure_speed(
-    record: Record, graded: Sequence[GradedSample], arms: Sequence[ArmSummary]
+    run: Run, timed: Mapping[str, Sequence[TimedAnswer]], arms: Sequence[ArmSummary]
 ) -> tuple[ArmSpeed, ...]:
     """Measure every arm of a run; empty where arms were asked side by side."""
-    if not record.plan.is_in_turn:
+    if not run.plan.is_in_turn:
         return ()
-    baseline = record.plan.baseline.name
-    warm = {arm.name: _warm_by_start(record, graded, arm) for arm in arms}
+    baseline = run.plan.baseline.name
+    warm = {arm.name: _warm_by_start(run, timed[arm.name], arm) for arm in arms}
     clock = choose_clock([list(chain.from_iterable(starts)) for starts in warm.values()])
-    measured = {arm.name: _measure(record, graded, arm, warm[arm.name], clock) for arm in arms}
+    measured = {arm.name: _measure(run, timed[arm.name], arm, warm[arm.name], clock) for arm in arms}
     reference = measured[baseline].tokens_per_second
     return tuple(_with_speedup(one, reference) for one in measured.values())
 
@@ -118,17 +142,17 @@ def fit_pass_cost(speeds: Sequence[ArmSpeed]) -> PassCost | None:
 
 
 def _measure(
-    record: Record,
-    graded: Sequence[GradedSample],
+    run: Run,
+    timed: Sequence[TimedAnswer],
     arm: ArmSummary,
     starts: Sequence[Sequence[Attempt]],
     clock: Clock | None,
 ) -> ArmSpeed:
-    kinds = {one.sample.id: kind for one in graded if (kind := _kind(record, one, arm.name)) is not None}
+    kinds = {one.attempt.id: one.kind for one in timed}
     attempts = list(chain.from_iterable(starts))
     rates = {one.id: rate for one in attempts if clock and (rate := clock.rate(one)) is not None}
     by_start = [median for one in starts if (median := _median(_of(one, rates))) is not None]
-    counted, facts = arm.counted, record.facts.get(arm.name)
+    counted, facts = arm.counted, run.facts.get(arm.name)
     passes, rows, tokens, ms = _passes(attempts, clock, arm)
     return ArmSpeed(
         name=arm.name,
@@ -158,18 +182,12 @@ def _measure(
     )
 
 
-def _warm_by_start(record: Record, graded: Sequence[GradedSample], arm: ArmSummary) -> list[list[Attempt]]:
+def _warm_by_start(run: Run, timed: Sequence[TimedAnswer], arm: ArmSummary) -> list[list[Attempt]]:
     """An arm's first answers after each start of its server, in order, without the first of each start."""
-    answered = [
-        attempt
-        for one in graded
-        for attempt in record.by_sample.get((one.sample.id, arm.name), ())
-        if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens
-    ]
     by_start: dict[int, list[Attempt]] = {}
-    for attempt in sorted(answered, key=lambda attempt: attempt.index):
+    for attempt in sorted((one.attempt for one in timed), key=lambda attempt: attempt.index):
         # Both are UTC in one ISO format: text order is the order of time.
-        start = bisect_right(record.starts.get(arm.name, ()), attempt.started_at)
+        start = bisect_right(run.starts.get(arm.name, ()), attempt.started_at)
         by_start.setdefault(start, []).append(attempt)
     return [answers[1:] for answers in by_start.values()]
 

@@ -86,7 +86,7 @@ class Case:
 
 def read_case(summary: Summary, graded: GradedSample) -> Case:
     """Read every attempt of a sample again, with its grade."""
-    names = [arm.name for arm in summary.record.plan.arms]
+    names = [arm.name for arm in summary.run.plan.arms]
     return Case(graded, {name: read_tries(summary, graded, name) for name in names})
 
 
@@ -98,7 +98,7 @@ def read_pair(pair: Pair, graded: GradedSample) -> Case:
         graded: A sample of the pair.
     """
     tries = {
-        one.label: read_tries(one.summary, one.graded[graded.sample.id], one.arm)
+        one.label: read_tries(one.summary, one.graded_sample(graded.sample.id), one.arm)
         for one in (pair.left, pair.right)
     }
     return Case(graded, tries)
@@ -106,9 +106,12 @@ def read_pair(pair: Pair, graded: GradedSample) -> Case:
 
 def read_tries(summary: Summary, graded: GradedSample, arm: str) -> tuple[Try, ...]:
     """Every attempt of one arm at a sample, in the order of stages, budgets and numbers."""
-    answers = read_answers(summary.record, graded.sample, arm)
+    record = summary.record_of(graded.sample.id)
+    if record is None:
+        raise AssertionError("what was graded is a sample of the run")
+    answers = read_answers(record, graded.sample, arm)
     attempts = sorted(
-        summary.record.by_sample.get((graded.sample.id, arm), ()),
+        record.by_sample.get((graded.sample.id, arm), ()),
         key=lambda one: (STAGES.index(one.stage), one.max_tokens, one.attempt),
     )
     return tuple(

@@ -8,7 +8,6 @@ from ..evals.comparison import CauseCounts, ChurnCounts, Comparison
 from ..evals.decision.gate import Decision, Ruling
 from ..evals.finding import Finding, Transition
 from ..evals.position import passes_by_part
-from ..evals.record import Record
 from ..evals.summary import Summary
 from .constraint_table import constraint_table
 from .server_tables import position_table, speculation_table, speed_tables, ways_table
@@ -51,8 +50,8 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
     """
     pairs = list(zip(summary.comparisons, summary.rulings, strict=True))
     return Contents(
-        title=f"draftproof: {summary.record.directory.name}",
-        asked=asked_line(summary.record),
+        title=f"draftproof: {summary.run.directory.name}",
+        asked=asked_line(summary),
         decision=summary.decision,
         verdicts=verdicts_of(summary),
         tables=tuple(_tables(summary, pairs, findings_shown)),
@@ -69,11 +68,11 @@ def verdicts_of(summary: Summary) -> tuple[CandidateVerdict, ...]:
     )
 
 
-def asked_line(record: Record) -> str:
+def asked_line(summary: Summary) -> str:
     """What a run asked, and how, on one line."""
-    run = record.plan.run
+    run = summary.run.plan.run
     return (
-        f"{len(record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
+        f"{summary.judged.samples} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
         f"dialect {run.dialect}, max_tokens {run.max_tokens}, doublings {run.doublings}, "
         f"temperature {run.temperature:g}, seed {run.seed}"
     )
@@ -90,7 +89,8 @@ def _tables(
     yield _rates(pairs)
     yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
     yield from speed_tables(summary.speeds)
-    if (by_position := position_table(passes_by_part(summary.record, summary.graded))) is not None:
+    passes = {name: arm.passes for name, arm in summary.judged.arms.items()}
+    if (by_position := position_table(passes_by_part(passes))) is not None:
         yield by_position
     yield _findings(summary.comparisons, findings_shown)
 
@@ -269,11 +269,11 @@ def tokens_of(finding: Finding) -> str:
 def _notes(summary: Summary) -> list[str]:
     notes: list[str] = []
     notes += _thin_drafting(summary)
-    if summary.record.plan.run.redact:
+    if summary.run.plan.run.redact:
         notes.append(
             "Redacted: prompts, values and answers stand in the run as hashes; answers were read first."
         )
-    asked_baseline = summary.record.plan.baseline.name
+    asked_baseline = summary.run.plan.baseline.name
     if (chosen := summary.comparisons[0].baseline) != asked_baseline:
         notes.append(
             f"Compared with {chosen}, as asked for. The control was made of {asked_baseline} only: "
@@ -285,20 +285,20 @@ def _notes(summary: Summary) -> list[str]:
             "candidate had been called a regression."
         )
     notes += summary.history
-    budget = summary.record.plan.run.max_tokens
+    budget = summary.run.plan.run.max_tokens
     needed = max((c.needed_max_tokens or 0 for c in summary.comparisons), default=0)
     if needed:
         notes.append(
             f"The longest answer that was cut at {budget} tokens and later finished needed {needed}: with "
             f"max_tokens {needed} or more the cap would have broken none of these."
         )
-    notes += [f"Suite: {note}" for note in summary.record.notes]
+    notes += [f"Suite: {note}" for note in summary.run.notes]
     if retried := sum(arm.retried for arm in summary.arms):
         notes.append(f"{retried} sends were repeated after an endpoint failure.")
-    if summary.record.damaged:
-        places = ", ".join(summary.record.damaged[:5])
+    if summary.judged.damaged:
+        places = ", ".join(summary.judged.damaged[:5])
         notes.append(
-            f"{len(summary.record.damaged)} unreadable journal lines ({places}): torn by a kill or edited; "
+            f"{len(summary.judged.damaged)} unreadable journal lines ({places}): torn by a kill or edited; "
             "their samples are asked again on the next run."
         )
     return notes
@@ -306,7 +306,7 @@ def _notes(summary: Summary) -> list[str]:
 
 def _thin_drafting(summary: Summary) -> list[str]:
     """Candidates that speculate in name: dynamic speculation falls to nearly nothing under load."""
-    baseline = summary.record.plan.baseline.name
+    baseline = summary.run.plan.baseline.name
     return [
         f"Only {share:.2%} of {arm.name}'s output came out of drafts: this says little about speculation."
         for arm in summary.arms

@@ -39,8 +39,8 @@ def build_diff(compared: Pair | Summary) -> Diff:
     """Everything that a comparison shows at a terminal and in Markdown: of two arms, or of all of a run."""
     if isinstance(compared, Summary):
         return Diff(
-            title=f"all arms of {compared.record.directory}",
-            asked=asked_line(compared.record),
+            title=f"all arms of {compared.run.directory}",
+            asked=asked_line(compared),
             tables=(_figures(compared.arms, compared.speeds), _decisions(compared), _matrix(compared)),
             steps=tuple(diff_steps(compared)),
             verdicts=verdicts_of(compared),
@@ -49,7 +49,7 @@ def build_diff(compared: Pair | Summary) -> Diff:
     arms = [replace(one.figures, name=one.label) for one in (compared.left, compared.right)]
     return Diff(
         title=f"{compared.left.label} against {compared.right.label}",
-        asked=asked_line(compared.left.summary.record),
+        asked=asked_line(compared.left.summary),
         tables=(_figures(arms, pair_speeds(compared)), _breaks(compared), _samples(compared)),
         steps=tuple(diff_steps(compared)),
         sentences=tuple(_agreement(compared)),
@@ -153,7 +153,7 @@ def _agreement(pair: Pair) -> Sequence[str]:
             f"{MISSING_ATTEMPT}: a run asks again at a larger budget what its own arms were cut in, so these "
             "were not asked at the same budgets in both; one run of both arms judges them"
         )
-    if not pair.is_of_one_run and any(one.sample.expected is None for one in pair.graded):
+    if not pair.is_of_one_run and pair.left.summary.judged.unlabelled:
         sentences.append("nobody labelled some samples: there each run judges by its own baseline's answer")
     return sentences
 
@@ -187,7 +187,7 @@ def _matrix(summary: Summary) -> Table:
             broken[other, one] = str(comparison.regressions.total)
     rows = tuple((one, *(broken.get((one, other), "·") for other in names)) for one in names)
     return Table(
-        f"Broken by the row's arm, right in the column's (n = {len(summary.record.samples)})",
+        f"Broken by the row's arm, right in the column's (n = {summary.judged.samples})",
         ("breaks", *names),
         rows,
         frozenset(range(1, len(names) + 1)),

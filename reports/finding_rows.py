@@ -65,7 +65,6 @@ def json_for_html(value: JsonValue) -> str:
 
 def _rows(pairs: Sequence[Pair], bodies: dict[str, int], *, names_arms: bool) -> Sequence[Row]:
     """Regressions, then fixes, then void samples; within them in the order of the suite."""
-    samples = {pair.right.label: {one.sample.id: one for one in pair.graded} for pair in pairs}
     found = [(pair, one) for pair in pairs for one in pair.comparison.findings if one.transition in LISTED]
     found.sort(key=lambda item: (LISTED.index(item[1].transition), item[1].is_known))
     rows: list[Row] = []
@@ -74,8 +73,8 @@ def _rows(pairs: Sequence[Pair], bodies: dict[str, int], *, names_arms: bool) ->
         row["what"] = _what(finding) if names_arms else finding.transition.value
         row["commands"] = _commands(pair, finding)
         if number < OPENED:
-            case = read_pair(pair, samples[pair.right.label][finding.id])
-            row |= _opened(case, finding, bodies, is_redacted=pair.left.summary.record.plan.run.redact)
+            case = read_pair(pair, pair.graded_sample(finding.id))
+            row |= _opened(case, finding, bodies, is_redacted=pair.left.summary.run.plan.run.redact)
         rows.append(row)
     return rows
 
@@ -87,7 +86,7 @@ def _what(finding: Finding) -> str:
 
 def _commands(pair: Pair, finding: Finding) -> list[JsonValue]:
     """What shows the sample in a terminal: a command for each run."""
-    directories = dict.fromkeys(one.summary.record.directory for one in (pair.left, pair.right))
+    directories = dict.fromkeys(one.summary.run.directory for one in (pair.left, pair.right))
     return [show_command(directory, finding.id) for directory in directories]
 
 
@@ -191,7 +190,7 @@ def _try(one: Try) -> Row:
 
 
 def _arm(operand: Operand) -> Row:
-    arm, mode = operand.plan_arm, operand.summary.record.plan.run.mode
+    arm, mode = operand.plan_arm, operand.summary.run.plan.run.mode
     return {"curl": list(curl_frame(arm, mode)), "python": list(python_frame(arm, mode))}
 
 

@@ -42,13 +42,13 @@ def draw_plots(pairs: Sequence[Pair]) -> tuple[PairPlots, ...]:
         pairs: The arms; margin and budget are those of the first left one's run.
     """
     summary = pairs[0].left.summary
-    gate, cap = summary.gate, summary.record.plan.run.max_tokens
+    gate, cap = summary.gate, summary.run.plan.run.max_tokens
     rates = [net_rates(pair.comparison, gate) for pair in pairs]
     reach = rates_reach((whole for whole, *_ in rates), gate.margin)
     return tuple(
         PairPlots(
             caption=f"{pair.right.label} against {pair.left.label}",
-            lengths=lengths_plot(pair.graded, pair.comparison.findings, cap),
+            lengths=lengths_plot(pair.graded(), pair.comparison.findings, cap),
             rates=rates_plot(own, gate.margin, reach),
             margin=gate.margin,
             confidence=1 - 2 * gate.alpha,

@@ -101,21 +101,23 @@ class Forest:
     silent: tuple[str, ...]
 
 
-def lengths_plot(graded: Sequence[GradedSample], findings: Sequence[Finding], cap: int) -> Scatter:
+def lengths_plot(graded: Iterable[GradedSample], findings: Sequence[Finding], cap: int) -> Scatter:
     """Lay out how long the answers of a candidate are, beside the baseline's to the same samples.
 
     A length is that of the first answer that nothing cut, else of the last one: so an answer that the cap
     cut stands where it would have ended.
 
     Args:
-        graded: The samples.
+        graded: All samples of the run.
         findings: Of one pair of arms.
         cap: The first budget.
     """
     pairs: list[tuple[int, int, bool, Finding]] = []
-    samples = {sample.sample.id: sample for sample in graded}
-    for finding in findings:
-        sample = samples[finding.id]
+    by_id = {finding.id: finding for finding in findings}
+    for sample in graded:
+        finding = by_id.get(sample.sample.id)
+        if finding is None:
+            continue
         one = _length(sample.arms.get(finding.baseline, {}))
         two = _length(sample.arms.get(finding.candidate, {}))
         if one is not None and two is not None:

@@ -22,7 +22,7 @@ class Step:
 
 def report_steps(summary: Summary) -> Iterator[Step]:
     """After a report: one regression, else any sample; the choice among several candidates; the page; CI."""
-    directory, redacted = summary.record.directory, summary.record.plan.run.redact
+    directory, redacted = summary.run.directory, summary.run.plan.run.redact
     yield from _one_sample(directory, _telling_id(summary), is_redacted=redacted)
     if len(summary.comparisons) > 1:
         yield Step("choose an arm", _command("diff", str(directory)))
@@ -33,23 +33,23 @@ def report_steps(summary: Summary) -> Iterator[Step]:
 def diff_steps(compared: Pair | Summary) -> Iterator[Step]:
     """After a comparison: a sample that only one arm breaks, and the page."""
     if isinstance(compared, Summary):
-        directory = compared.record.directory
-        yield from _one_sample(directory, _telling_id(compared), is_redacted=compared.record.plan.run.redact)
+        directory = compared.run.directory
+        yield from _one_sample(directory, _telling_id(compared), is_redacted=compared.run.plan.run.redact)
         if (closer := closer_step(compared)) is not None:
             yield closer
         arms = [str(directory)]
     else:
         broken = next((one for one in compared.comparison.findings if one.broken_in is not None), None)
         if broken is not None:
-            record = _operand(compared, broken).summary.record
-            yield from _one_sample(record.directory, broken.id, is_redacted=record.plan.run.redact)
-        arms = [f"{one.summary.record.directory}:{one.arm}" for one in (compared.left, compared.right)]
+            run = _operand(compared, broken).summary.run
+            yield from _one_sample(run.directory, broken.id, is_redacted=run.plan.run.redact)
+        arms = [f"{one.summary.run.directory}:{one.arm}" for one in (compared.left, compared.right)]
     yield Step("see it drawn", _command("diff", *arms, "--format", "html", "-o", "diff.html"))
 
 
 def closer_step(summary: Summary) -> Step | None:
     """How to compare two candidates of a run; None where it has one."""
-    names = [f"{summary.record.directory}:{one.candidate}" for one in summary.comparisons[:2]]
+    names = [f"{summary.run.directory}:{one.candidate}" for one in summary.comparisons[:2]]
     return Step("compare two", _command("diff", *names)) if len(names) > 1 else None
 
 
@@ -69,7 +69,7 @@ def _telling_id(summary: Summary) -> str:
     """A regression that is not the cap's, else any regression, else a fix, else the first sample."""
     found = [one for each in summary.comparisons for one in each.findings if one.broken_in is not None]
     found.sort(key=lambda finding: (finding.transition is Transition.FIX, finding.cause is Cause.CAP))
-    return found[0].id if found else summary.record.samples[0].id
+    return found[0].id if found else summary.run.ids[0]
 
 
 def _operand(pair: Pair, finding: Finding) -> Operand:

@@ -4,7 +4,7 @@ import pytest
 from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.attribute import attribute, control_transitions, judge
 from draftproof.evals.finding import Cause, Transition
-from draftproof.evals.finding_line import FindingLine
+from draftproof.evals.finding_line import line_of
 from draftproof.evals.ladder import grade_run
 from draftproof.evals.servers.server import ServerFacts
 
@@ -207,7 +207,7 @@ def test_repeats_that_show_the_same_cause_are_counted():
     firsts = [attempt(RIGHT), attempt(WRONG, arm="ngram")]
     finding = finding_of(record([sample()], [*firsts, *repeats], confirm=6))
     assert finding.reproduced == (1, 4)
-    assert FindingLine.of(finding).reproduced == "1/4"
+    assert line_of(finding)["reproduced"] == "1/4"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 from draftproof.evals.attempt import ErrorType
-from draftproof.evals.grade import Fault, Verdict, grade_answer
+from draftproof.evals.grade import Fault, Reference, Verdict, grade_answer
 from draftproof.tasks.bfcl_terms import BfclRule, BfclTerms, terms_of_description
 from draftproof.tasks.sample import Expected, ExpectedCall, MatchRule
 
@@ -125,7 +125,7 @@ def test_a_repetition_that_the_server_stopped_is_a_loop():
 
 def test_an_unlabelled_answer_is_compared_with_the_calls_of_the_reference():
     """Key order and prose do not matter; a value does."""
-    reference = answer(attempt(block(city="Oslo", days=2))).parsed.calls
+    reference = Reference(answer(attempt(block(city="Oslo", days=2))).parsed.calls)
     assert (
         grade_answer(answer(attempt("Here. " + block(days=2, city="Oslo"))), reference).verdict
         is Verdict.PASS

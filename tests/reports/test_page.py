@@ -26,7 +26,7 @@ def two_arms(summary):
 def two_runs(summary):
     """The other one stands in a directory with a hostile name."""
     directory = Path("runs/<img src=x>\x1b[2J\u202e\udcff")
-    other = summarise(replace(summary.record, directory=directory))
+    other = summarise(replace(summary.run, directory=directory))
     return render_diff_html(pair_arms(*operands(summary, "baseline", other, "ngram")))
 
 

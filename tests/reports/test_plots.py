@@ -12,8 +12,8 @@ from .runs import three_arms
 
 def lengths(candidate="ngram", cap=BUDGET):
     summary = summarise(three_arms())
-    findings = attribute(summary.graded, baseline="baseline", candidate=candidate)
-    return lengths_plot(summary.graded, findings, cap)
+    findings = attribute(summary.graded(), baseline="baseline", candidate=candidate)
+    return lengths_plot(summary.graded(), findings, cap)
 
 
 def test_what_the_cap_cut_stands_where_it_ended_when_asked_again():
@@ -104,8 +104,8 @@ def test_a_rate_outside_the_picture_has_no_mark_at_its_edge():
 def test_what_was_not_compared_is_not_drawn_as_unchanged():
     """Both arms still cut at the last budget: void, with lengths."""
     summary = summarise(three_arms({"open": (OPEN, OPEN, RIGHT), "unresolved": (OPEN, OPEN, OPEN)}))
-    pairs = attribute(summary.graded, baseline="baseline", candidate="ngram")
-    marks = lengths_plot(summary.graded, pairs, BUDGET).marks
+    pairs = attribute(summary.graded(), baseline="baseline", candidate="ngram")
+    marks = lengths_plot(summary.graded(), pairs, BUDGET).marks
     assert [(mark.kind, mark.title) for mark in marks] == [
         ("same", "unchanged: 1 pair"),
         ("void", "void: 1 pair"),
@@ -115,8 +115,8 @@ def test_what_was_not_compared_is_not_drawn_as_unchanged():
 def test_the_caps_own_doing_is_told_apart_in_both_directions():
     """Only the first arm was cut, or only the second."""
     summary = summarise(three_arms({"one": (OPEN, RIGHT, RIGHT), "other": (RIGHT, OPEN, RIGHT)}))
-    pairs = attribute(summary.graded, baseline="baseline", candidate="ngram")
-    marks = lengths_plot(summary.graded, pairs, BUDGET).marks
+    pairs = attribute(summary.graded(), baseline="baseline", candidate="ngram")
+    marks = lengths_plot(summary.graded(), pairs, BUDGET).marks
     assert {mark.kind: mark.title for mark in marks} == {
         "cap-fix": "core/one: broken in baseline, cap_cut",
         "cap": "core/other: broken in ngram, cap_cut",

@@ -3,7 +3,7 @@
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.plan import build_plan
-from draftproof.evals.record import read_run_file
+from draftproof.evals.run_file import read_run_file
 from draftproof.evals.servers.preflight import check_arms
 from draftproof.evals.servers.rendered import fingerprint
 from draftproof.evals.servers.server import ServerFacts, ServerKind, Speculating

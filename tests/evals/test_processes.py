@@ -1,0 +1,56 @@
+"""Work shared out among processes."""
+
+import os
+import signal
+import time
+
+import pytest
+from draftproof.errors import UserError
+from draftproof.evals.processes import in_processes
+
+
+def late(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def refuse(what):
+    raise UserError(what, tip="do it", exit_code=4)
+
+
+def die(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_results_come_in_the_order_of_the_tasks():
+    """Whoever is done first, and each task taken up only as results are taken out."""
+    taken = []
+
+    def tasks():
+        for seconds in (0.2, 0.0, 0.1, 0.0, 0.0, 0.0):
+            taken.append(seconds)
+            yield seconds
+
+    results = in_processes(late, tasks(), processes=2)
+    assert next(results) == 0.2
+    assert len(taken) == 4
+    assert list(results) == [0.0, 0.1, 0.0, 0.0, 0.0]
+
+
+def test_an_error_of_the_user_comes_through_as_it_was():
+    """What was wrong, what to do and the exit code."""
+    with pytest.raises(UserError, match="so wrong") as refused:
+        list(in_processes(refuse, ["so wrong"], processes=2))
+    assert (refused.value.tip, refused.value.exit_code) == ("do it", 4)
+
+
+def test_a_process_that_was_killed_is_one_clear_error():
+    """No traceback of a library: most likely the memory was exhausted."""
+    with pytest.raises(UserError, match="was killed"):
+        list(in_processes(die, [1, 2, 3], processes=2))
+
+
+def test_one_process_is_this_one():
+    """Nothing is gained by another."""
+    assert list(in_processes(late, iter([0.0]), processes=1)) == [0.0]
+    assert list(in_processes(lambda task: task, [1], processes=1)) == [1]
