@@ -47,8 +47,9 @@ def in_processes(
             yield under_way.popleft().result()
     except BrokenProcessPool:
         raise UserError(
-            "a process that judges was killed: the memory of this machine may be exhausted",
-            tip="run the same command again with more memory; nothing is lost",
+            "a process that judges ended early: killed, perhaps for want of memory, or not able to start",
+            tip="run the same command again; a script of your own that judges a large run does so under "
+            '`if __name__ == "__main__":`',
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)

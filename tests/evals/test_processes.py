@@ -3,10 +3,18 @@
 import os
 import signal
 import time
+from functools import partial
 
 import pytest
 from draftproof.errors import UserError
+from draftproof.evals import judged, stored_run
+from draftproof.evals.derived import derive
 from draftproof.evals.processes import in_processes
+from draftproof.evals.record import read_run
+from draftproof.evals.stored_run import index_run
+
+from ..reports.runs import three_arms
+from .test_stored_run import written
 
 
 def late(seconds):
@@ -46,7 +54,7 @@ def test_an_error_of_the_user_comes_through_as_it_was():
 
 def test_a_process_that_was_killed_is_one_clear_error():
     """No traceback of a library: most likely the memory was exhausted."""
-    with pytest.raises(UserError, match="was killed"):
+    with pytest.raises(UserError, match="ended early"):
         list(in_processes(die, [1, 2, 3], processes=2))
 
 
@@ -54,3 +62,14 @@ def test_one_process_is_this_one():
     """Nothing is gained by another."""
     assert list(in_processes(late, iter([0.0]), processes=1)) == [0.0]
     assert list(in_processes(lambda task: task, [1], processes=1)) == [1]
+
+
+def test_blocks_are_judged_in_other_processes(tmp_path, monkeypatch):
+    """What they send back makes the same files as judging here."""
+    directory = written(tmp_path / "run", three_arms())
+    monkeypatch.setattr(stored_run, "BLOCK", 3)
+    monkeypatch.setattr(judged, "in_processes", partial(in_processes, processes=2))
+    for name, run in (("here", read_run(directory)), ("there", index_run(directory))):
+        assert derive(run, tmp_path / name)[1] is None
+    for file in ("findings.jsonl", "summary.json"):
+        assert (tmp_path / "here" / file).read_bytes() == (tmp_path / "there" / file).read_bytes()
