@@ -5,10 +5,13 @@ Everything is read decoded, so a small compressed body is counted by what it bec
 another, have no such bound: they are not asked for, and refused.
 """
 
+import asyncio
+import contextlib
 import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from .keys import SHORTEST_SECRET
 from .response import BadResponseError
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 LARGEST_BODY_BYTES = 64 * 1024 * 1024
 LARGEST_ERROR_BYTES = 64 * 1024
 ENCODINGS = "gzip, deflate"
+# A page of an error is there when its status is; what comes later is not waited for.
+ERROR_SECONDS = 5.0
 # What is inflated at once: zlib makes up to a thousand bytes of one.
 INFLATED_AT_ONCE_BYTES = 256 * 1024
 _PLAIN = frozenset(("", "identity"))
@@ -57,7 +62,9 @@ async def pieces_of(response: "ClientResponse") -> AsyncIterator[bytes]:
 
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in _PLAIN and encoding not in _DEFLATED:
-        raise BadResponseError(f"the body is encoded as {encoding[:100]!r}, which was not asked for")
+        # What is longer is no encoding's name, and might be a key that the server sends back.
+        name = repr(encoding) if len(encoding) < SHORTEST_SECRET else "something"
+        raise BadResponseError(f"the body is encoded as {name}, which was not asked for")
     inflated = _Inflated(encoding) if encoding in _DEFLATED else None
     size = 0
     try:
@@ -121,7 +128,9 @@ class _Inflated:
 async def read_text(response: "ClientResponse") -> str:
     """Read a whole body; raises as `pieces_of`, but for a ConnectionError where it broke off."""
     try:
-        return b"".join([piece async for piece in pieces_of(response)]).decode("utf-8", "replace")
+        whole = b"".join([piece async for piece in pieces_of(response)])
+        # Some servers put a byte order mark before their JSON.
+        return whole.decode("utf-8-sig", "replace")
     except BodyBrokenError as error:
         # Of a stream it may be the answer that broke off; here it is the connection.
         raise ConnectionError(str(error)) from error
@@ -133,23 +142,28 @@ async def raise_refusal(response: "ClientResponse") -> None:
     Raises:
         RefusedError: With as much of the body as says what is wrong.
     """
-    if response.status < 300:
+    if 200 <= response.status < 300:
         return
     pieces: list[bytes] = []
-    try:
-        async for piece in pieces_of(response):
-            pieces.append(piece)
-            if sum(map(len, pieces)) > LARGEST_ERROR_BYTES:
-                break
-    except BadResponseError:
-        pass  # the status stands, whatever became of its page
+    # The status stands, whatever became of its page.
+    with contextlib.suppress(BadResponseError, TimeoutError):
+        async with asyncio.timeout(ERROR_SECONDS):
+            async for piece in pieces_of(response):
+                pieces.append(piece)
+                if sum(map(len, pieces)) > LARGEST_ERROR_BYTES:
+                    break
     text = b"".join(pieces)[:LARGEST_ERROR_BYTES].decode("utf-8", "replace")
     raise RefusedError(response.status, response.headers, text)
 
 
 def innermost(error: BaseException) -> str:
     """The innermost reason of a connection error: "Connection refused", not "Connection error."."""
+    from aiohttp.http_exceptions import HttpProcessingError
+
     seen = error
     while (inner := seen.__cause__ or seen.__context__) is not None:
         seen = inner
+    if isinstance(seen, HttpProcessingError):
+        # After the colon it quotes what came, cut anywhere: within a key that the server sent back, say.
+        return f"{type(seen).__name__}: {seen.message.partition(':')[0]}"
     return f"{type(seen).__name__}: {seen}" if str(seen) else type(seen).__name__

@@ -120,8 +120,9 @@ class Client:
                 await raise_refusal(response)
             except RefusedError as error:
                 # Some servers repeat the headers of what they refuse; a message is cut, maybe within a key.
-                text = self._secrets.out_of_text(error.text)
-                raise RefusedError(error.status, error.headers, text) from None
+                out_of = self._secrets.out_of_text
+                headers = {name.lower(): out_of(value) for name, value in error.headers.items()}
+                raise RefusedError(error.status, headers, out_of(error.text)) from None
             yield response
 
     def _find_route(self, url: str) -> "_Route":

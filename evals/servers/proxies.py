@@ -31,7 +31,9 @@ class Proxies:
         """The proxy for a URL; None where its server is asked directly."""
         parts = urlsplit(url)
         proxy = self._by_scheme.get(parts.scheme) or self._by_scheme.get("all")
-        return None if proxy is None or proxy_bypass(parts.netloc) else proxy
+        # An address of IPv6 stands without its brackets in most lists.
+        is_direct = proxy_bypass(parts.netloc) or proxy_bypass(parts.hostname or "")
+        return None if proxy is None or is_direct else proxy
 
 
 def _proxy(text: str) -> Proxy:

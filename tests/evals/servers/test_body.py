@@ -165,6 +165,32 @@ def test_an_error_page_without_end_is_cut(status):
     assert server.sent < 64 * LIMIT
 
 
+@pytest.mark.parametrize("status", [400, 401, 503])
+@pytest.mark.parametrize("page", [[], [b"no room"]])
+def test_an_error_page_that_does_not_come_costs_the_page_alone(monkeypatch, status, page):
+    """The status is what came, not a timeout, which would be waited for and repeated."""
+    monkeypatch.setattr(body, "ERROR_SECONDS", 0.05)
+    silence = itertools.repeat(b"")
+    (attempt,), server = asked(head(status, Content_Length=99), *page, lambda _number: silence, retries=0)
+    assert (attempt.status, attempt.error.status, len(server.requests)) == ("failed", status, 1)
+    assert attempt.error.message == (page[0].decode() if page else "an empty body")
+
+
+@pytest.mark.parametrize("status", ["000", 101, 199])
+def test_a_status_below_success_is_none(status):
+    """Whatever follows it."""
+    text = json.dumps(WHOLE).encode()
+    (attempt,), _ = asked(head(status, Content_Length=len(text)), text, retries=0)
+    assert attempt.status == "failed"
+
+
+def test_a_byte_order_mark_before_an_answer_is_none_of_it():
+    """Some servers put one there."""
+    text = b"\xef\xbb\xbf" + json.dumps(WHOLE).encode()
+    (attempt,), _ = asked(head(Content_Length=len(text)), text, retries=0)
+    assert attempt.content == "fine"
+
+
 @pytest.mark.parametrize("status", [400, 503])
 def test_a_compressed_error_page_is_cut(status):
     """It may be a bomb as well."""

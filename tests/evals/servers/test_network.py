@@ -110,6 +110,36 @@ def test_secrets_go_to_the_host_of_base_url_alone(monkeypatch):
     assert "x-plain" not in other[0].lower()
 
 
+@pytest.mark.parametrize("before", [0, 30, 85, 92, 480, 495])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nX-Echo: %s" + b"q" * 9000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX-Echo: %s\x01\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n%s\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\n",
+        b"HTTP/1.1 302 Found\r\nLocation: http://a.test/%s\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 401 %s\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 401 No\r\n\r\n%s",
+        b"HTTP/1.1 200 OK\r\n\r\n%s",
+        b"%s\r\n\r\n",
+    ],
+)
+def test_a_key_that_is_sent_back_stands_nowhere(monkeypatch, answer, before):
+    """Nor does the start of it, wherever what came is cut to be shown."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    answer = answer.replace(b"%s", b"p" * before + KEY.encode())
+
+    async def main():
+        async with ByteServer(lambda _: [answer]) as server:
+            return await asked(server.base_url, api_key_env="MY_KEY")
+
+    attempt = asyncio.run(main())
+    assert attempt.status == "failed"
+    assert KEY[:5] not in attempt.to_line()
+
+
 def test_a_proxy_of_the_environment_is_used(monkeypatch):
     """Its name is never looked up here: the proxy is asked for it."""
 
@@ -144,6 +174,11 @@ PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
         ({"ALL_PROXY": "http://q:1", "NO_PROXY": "127.0.0.1"}, "http://127.0.0.1:8000/v1", None),
         ({"ALL_PROXY": "http://q:1", "NO_PROXY": "*"}, "https://a.test/v1", None),
         ({"ALL_PROXY": "http://q:1", "NO_PROXY": "b.test"}, "http://a.test/v1", "http://q:1"),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "::1"}, "http://[::1]:8000/v1", None),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "[::1]"}, "http://[::1]:8000/v1", None),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "::2"}, "http://[::1]:8000/v1", "http://q:1"),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "a.test:8000"}, "http://a.test:8000/v1", None),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "a.test:8000"}, "http://a.test/v1", "http://q:1"),
     ],
 )
 def test_the_environment_says_which_proxy(monkeypatch, variables, url, proxy):
