@@ -4,6 +4,7 @@ A run of a few thousand attempts is read whole (`open_run`): looking at it again
 """
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -43,7 +44,7 @@ class StoredBlock:
             UserError: A file cannot be read, or a line of `samples.jsonl` is no sample.
         """
         directory = self.head.directory
-        samples = _read_samples(samples_path(directory), self.samples, is_redacted=self.head.plan.run.redact)
+        samples = self._read_samples()
         attempts: dict[Key, Attempt] = {}
         damaged: list[str] = []
         for arm, places in self.attempts.items():
@@ -56,6 +57,20 @@ class StoredBlock:
         return replace(
             self.head, samples=samples, attempts=attempts, damaged=tuple(damaged), answers=Answers()
         )
+
+    def _read_samples(self) -> tuple[Sample, ...]:
+        path, is_redacted = samples_path(self.head.directory), self.head.plan.run.redact
+        samples: list[Sample] = []
+        try:
+            for place, line in _read_places(path, self.samples):
+                text = line.removeprefix(BOM_UTF8) if place.number == 1 else line
+                samples.append(read_checked_line(text, is_redacted=is_redacted))
+        except SampleError:
+            raise _wrong_samples(path, is_redacted=is_redacted) from None
+        # The index looked at their ids alone, and earlier.
+        if [sample.id for sample in samples] != list(self.ids):
+            raise _wrong_samples(path, is_redacted=is_redacted)
+        return tuple(samples)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,15 +203,6 @@ def _is_attempt(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _read_samples(path: Path, places: Sequence[Place], *, is_redacted: bool) -> tuple[Sample, ...]:
-    try:
-        return tuple(
-            read_checked_line(line, is_redacted=is_redacted) for _, line in _read_places(path, places)
-        )
-    except SampleError:
-        raise _wrong_samples(path, is_redacted=is_redacted) from None
 
 
 def _wrong_samples(path: Path, *, is_redacted: bool) -> UserError:

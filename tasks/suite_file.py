@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic_core import from_json
-
 from ..errors import UserError
 from .json_lines import JsonRead, json_value, read_json_lines
 from .problems import Problems, SampleError
@@ -55,13 +53,9 @@ def read_checked_line(line: bytes, *, is_redacted: bool) -> Sample:
         SampleError: It is no sample; `read_suite_file` says of the whole file what is wrong.
     """
     try:
-        value = from_json(line)
-    except ValueError:
-        # That reader is quick, and refuses the lone surrogates that a suite may hold.
-        try:
-            value = json_value(line.decode("utf-8-sig"))
-        except UnicodeDecodeError:
-            raise SampleError("", "not UTF-8") from None
+        value = json_value(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise SampleError("", "not UTF-8") from None
     return sample_from_json(value, is_redacted=is_redacted, is_checked=True)
 
 

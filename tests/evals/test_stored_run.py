@@ -147,8 +147,27 @@ def test_one_sample_is_read_without_the_rest(tmp_path):
         (lambda text: text[:-20], "not JSON"),
         (lambda text: text.replace('{"id":', '{"ID":', 1), "samples.jsonl:1"),
         (lambda _: "", "holds no sample"),
+        (lambda text: text.replace("}\n", ',"id":"other"}\n', 1), 'holds the key "id" twice'),
+        (
+            lambda text: text.replace('{"id":', '{"category":"a","category":"b","id":', 1),
+            "twice in one object",
+        ),
+        (lambda text: text.replace("\n", "\n\ufeff", 1), "samples.jsonl:2: not JSON"),
+        (lambda text: text.replace("}\n", ',"seed":1e400}\n', 1), "samples.jsonl:1: not JSON"),
+        (lambda text: text.replace("}\n", ',"seed":NaN}\n', 1), "samples.jsonl:1: not JSON"),
     ],
-    ids=["twice", "unknown member", "torn", "no id", "empty"],
+    ids=[
+        "twice",
+        "unknown member",
+        "torn",
+        "no id",
+        "empty",
+        "two ids",
+        "two of a key",
+        "a mark in the middle",
+        "infinite",
+        "no number",
+    ],
 )
 def test_samples_that_cannot_be_read_are_one_error_on_either_way(tmp_path, spoil, says):
     """The whole file is looked at and said of, as where it is read into memory."""
@@ -161,6 +180,26 @@ def test_samples_that_cannot_be_read_are_one_error_on_either_way(tmp_path, spoil
             summarise(read(directory))
         told.append(str(refused.value))
     assert told[0] == told[1]
+
+
+def test_a_byte_order_mark_at_the_start_is_none_of_a_sample(tmp_path):
+    """As in every suite file."""
+    directory = written(tmp_path / "run", make_run())
+    path = directory / "samples.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert summarise(index_run(directory)).to_json() == summarise(read_run(directory)).to_json()
+
+
+@pytest.mark.parametrize(
+    "change", [lambda lines: lines[::-1], lambda lines: lines[1:], lambda lines: [*lines[:1], *lines]]
+)
+def test_samples_that_change_while_they_are_judged_are_said(tmp_path, change):
+    """Where each stands is known from before."""
+    directory = written(tmp_path / "run", make_run())
+    run, path = index_run(directory), directory / "samples.jsonl"
+    path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
+    with pytest.raises(UserError, match=r"samples\.jsonl"):
+        summarise(run)
 
 
 def test_a_large_run_stays_on_disk(tmp_path, monkeypatch):
