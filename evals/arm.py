@@ -59,7 +59,8 @@ class Arm(Section):
         if value is None:
             return None
         parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        # Reading the port raises a ValueError of its own where it is none.
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
             msg = "expected an http:// or https:// URL such as http://127.0.0.1:8000/v1"
             raise ValueError(msg)
         if parts.username is not None or parts.password is not None:

@@ -42,7 +42,8 @@ async def as_send_errors(seconds: float) -> AsyncGenerator[None]:
         raise SendError(
             EndpointError(ErrorType.BAD_RESPONSE, 200, str(error)), is_retried=not is_endless
         ) from None
-    except (aiohttp.ClientError, OSError) as error:
+    except (aiohttp.ClientError, OSError, UnicodeError) as error:
+        # UnicodeError: a name of a host that no resolver can be asked for, such as `a..b`.
         raise SendError(
             EndpointError(ErrorType.ENDPOINT_ERROR, None, innermost(error)), is_retried=True
         ) from None

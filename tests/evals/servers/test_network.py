@@ -230,6 +230,28 @@ def test_a_proxy_that_is_not_there_is_said_without_its_password(monkeypatch):
         assert "hunter2" not in attempt.to_line()
 
 
+@pytest.mark.parametrize("name", ["a..b", f"{'a' * 64}.test", "1.2.3", "a b", "%31.invalid", "xn--"])
+@pytest.mark.parametrize("is_proxy", [False, True])
+def test_a_name_that_no_host_has_is_the_endpoints_fault(monkeypatch, name, is_proxy):
+    """Told in one sentence, whether it is the server's or the proxy's."""
+    for variable in PROXY_VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+        monkeypatch.delenv(variable.lower(), raising=False)
+    if is_proxy:
+        monkeypatch.setenv("ALL_PROXY", f"http://{name}:1")
+    attempt = asyncio.run(asked("http://models.test/v1" if is_proxy else f"http://{name}/v1"))
+    assert attempt.error.type is ErrorType.ENDPOINT_ERROR
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "+1", "1 ", "x", "-1"])
+@pytest.mark.parametrize("member", ["base_url", "metrics_url"])
+def test_a_port_that_is_none_is_refused_with_the_plan(port, member):
+    """Before anything is asked."""
+    members = {"base_url": "http://a.test/v1", member: f"http://a.test:{port}/v1"}
+    with pytest.raises(ValueError, match=r"(?i)port|expected an http"):
+        Arm(name="mtp", model="m", **members)
+
+
 @pytest.fixture
 def certificate(tmp_path):
     """A certificate of nobody's authority for 127.0.0.1, and its key."""
