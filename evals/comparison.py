@@ -99,13 +99,15 @@ class Comparison:
 
 
 def compare_arms(
+    pair: tuple[str, str],
     findings: Sequence[Finding],
     control: Sequence[tuple[str, Transition]] | None,
     needed_max_tokens: int | None,
 ) -> Comparison:
-    """Count the findings of one pair of arms (at least one finding).
+    """Count the findings of one pair of arms; a shard that no sample fell to has none.
 
     Args:
+        pair: The names of baseline and candidate.
         findings: One for each sample.
         control: What the baseline did against itself, with each sample's category; None without a control.
         needed_max_tokens: The most tokens that an answer needed which was cut at first.
@@ -115,8 +117,8 @@ def compare_arms(
     fixes = [finding for finding in findings if finding.transition is Transition.FIX]
     voids = [finding for finding in findings if finding.transition is Transition.VOID]
     return Comparison(
-        baseline=findings[0].baseline,
-        candidate=findings[0].candidate,
+        baseline=pair[0],
+        candidate=pair[1],
         findings=tuple(findings),
         samples=len(findings),
         compared=len(findings) - transitions[Transition.VOID],

@@ -121,7 +121,7 @@ def pair_arms(left: Operand, right: Operand) -> Pair:
         made = attribute([graded], baseline=left.label, candidate=right.label)
         findings += [finding.without_idle_evidence() for finding in made]
         needed = most(needed, *(tokens_after_cut(graded, name) for name in (left.label, right.label)))
-    return Pair(left, right, compare_arms(findings, None, needed))
+    return Pair(left, right, compare_arms((left.label, right.label), findings, None, needed))
 
 
 def only_one_breaks(comparison: Comparison) -> dict[tuple[str, str], tuple[int, int]]:

@@ -111,6 +111,7 @@ def summarise(
     control = judged.control if has_control(run, plan.baseline.name) else None
     comparisons = tuple(
         compare_arms(
+            (plan.baseline.name, candidate.name),
             judged.pairs[candidate.name].findings,
             control,
             most(*(judged.arms[name].most_needed for name in (plan.baseline.name, candidate.name))),

@@ -59,17 +59,19 @@ def step_lines(steps: tuple[Step, ...]) -> list[str]:
     return [f"{step.purpose:<{width}}  {step.command}" for step in steps]
 
 
-def _one_sample(directory: Path, sample_id: str, *, is_redacted: bool) -> Iterator[Step]:
+def _one_sample(directory: Path, sample_id: str | None, *, is_redacted: bool) -> Iterator[Step]:
+    if sample_id is None:
+        return
     yield Step("take one apart", show_command(directory, sample_id))
     if not is_redacted:
         yield Step("send it by hand", show_command(directory, sample_id, "--repeat", "curl"))
 
 
-def _telling_id(summary: Summary) -> str:
-    """A regression that is not the cap's, else any regression, else a fix, else the first sample."""
+def _telling_id(summary: Summary) -> str | None:
+    """A regression that is not the cap's, else any regression, else a fix, else the first sample, if any."""
     found = [one for each in summary.comparisons for one in each.findings if one.broken_in is not None]
     found.sort(key=lambda finding: (finding.transition is Transition.FIX, finding.cause is Cause.CAP))
-    return found[0].id if found else summary.run.ids[0]
+    return found[0].id if found else next(iter(summary.run.ids), None)
 
 
 def _operand(pair: Pair, finding: Finding) -> Operand:

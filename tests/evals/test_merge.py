@@ -6,13 +6,20 @@ import shutil
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.decision.gate import Decision
+from draftproof.evals.derived import derive
 from draftproof.evals.merge import merge_runs
+from draftproof.evals.pairing import operands, pair_arms
 from draftproof.evals.record import read_run
 from draftproof.evals.rounds import is_complete
 from draftproof.evals.session import ask_plan
 from draftproof.evals.shard import Shard
+from draftproof.evals.stored_run import index_run
 from draftproof.evals.summary import summarise
+from draftproof.reports.html import render_html
+from draftproof.reports.junit import render_junit
+from draftproof.reports.markdown import render_markdown
 from draftproof.reports.progress import SilentProgress
+from draftproof.reports.terminal import render_terminal
 
 from ..scripted import ScriptedServer, error
 from .asking import CAP, ask, cut, journal, judged, make_plan, number_of, right, sample_line, wrong
@@ -92,6 +99,22 @@ def test_shards_joined_are_the_whole_run(tmp_path, suite, arms, count):
     assert summary.run.part is None
     assert summary.to_json() == whole.to_json()
     assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == set()
+
+
+@pytest.mark.parametrize("read", [read_run, index_run])
+def test_a_shard_that_no_sample_fell_to_is_told_like_any(tmp_path, suite, arms, read):
+    """There is a summary and every report of it: void, as of every shard, and of nothing."""
+    shards = shards_of(make_plan(suite, arms, **SETTINGS), tmp_path, 8)
+    empty = next(shard for shard in shards if not read_run(shard).samples)
+    summary, problem = derive(read(empty))
+    assert problem is None
+    assert (empty / "findings.jsonl").read_bytes() == b""
+    assert summary.decision is Decision.VOID
+    assert {one.samples for one in summary.comparisons} == {0}
+    for render in (render_terminal, render_markdown, render_html, render_junit):
+        assert render(summary)
+    one, other = list(arms)[:2]
+    assert pair_arms(*operands(summary, one, summary, other)).comparison.samples == 0
 
 
 def test_a_joined_run_is_a_run(tmp_path, suite, arms):

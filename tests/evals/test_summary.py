@@ -161,7 +161,7 @@ def test_wide_divergences_count_where_they_showed_again(divergence, reproduced, 
     attempts = [*answers(1, "baseline"), *answers(1, "ngram", content=WRONG)]
     made = summarise(record(samples(1), attempts, control=False, confirm=0)).comparisons[0].findings[0]
     finding = replace(made, reproduced=reproduced, evidence={"divergence": divergence})
-    assert compare_arms([finding], None, None).reproduced_wide == count
+    assert compare_arms(("baseline", "ngram"), [finding], None, None).reproduced_wide == count
 
 
 def test_six_broken_calls_of_two_hundred_are_a_regression():
