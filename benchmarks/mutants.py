@@ -47,8 +47,10 @@ TESTS = tuple(
     )
 )
 SLOWEST_TEST_SECONDS = 1.5
+# Silent, so without the options of pyproject.toml that are about what is shown.
 OPTIONS = (
-    *("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "-m", "not heavy"),
+    *("-x", "-o", "addopts=", "--import-mode=importlib", "-m", "not heavy", "-n", "0"),
+    *("-p", "no:cacheprovider", "-p", "no:terminal"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # said of what is imported before pytest starts
 )
 # Of processor time: how long the machine takes for it says nothing.
@@ -230,17 +232,12 @@ class Judge:
     noticed: int = 0
     accepted: int = 0
     calls: dict[str, dict[int, list[pytest.Item]]] = field(default_factory=dict)
-    output: int = 1
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        self.output = os.dup(1)
         self.look(session)
         for path in self.modules:
             self.judge(session, path)
         return True
-
-    def say(self, text: str) -> None:
-        os.write(self.output, f"{text}\n".encode())
 
     def look(self, session: pytest.Session) -> None:
         """Run every test once, in a fork; learn which functions it calls, and how long it takes."""
@@ -270,11 +267,14 @@ class Judge:
             elif mutant.diff in known:
                 accepted += 1
             else:
-                self.say(f"{path}:{mutant.line}: no test notices\n{mutant.diff}\n")
+                print(f"{path}:{mutant.line}: no test notices\n{mutant.diff}\n", flush=True)
         for gone in sorted(known - seen):
-            self.say(f"{path}: {EXPLAINED.name} explains a change that does not exist\n{gone}\n")
+            print(f"{path}: {EXPLAINED.name} explains a change that does not exist\n{gone}\n")
         minutes = (time.monotonic() - started) / 60
-        self.say(f"{path}: {made} mutants, {noticed} noticed, {accepted} explained, {minutes:.1f} minutes")
+        print(
+            f"{path}: {made} mutants, {noticed} noticed, {accepted} explained, {minutes:.1f} minutes",
+            flush=True,
+        )
         self.made, self.noticed, self.accepted = (
             self.made + made,
             self.noticed + noticed,
