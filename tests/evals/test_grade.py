@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from draftproof.evals.attempt import ErrorType
+from draftproof.evals.attempt import ErrorType, Reading
 from draftproof.evals.grade import (
     Blame,
     Fault,
@@ -247,3 +247,16 @@ def test_thinking_is_part_of_what_was_written():
     assert visible_text(both) == "ab"
     assert visible_text(attempt(None)) == ""
     assert grade(attempt("", "length", tokens=BUDGET, reasoning=LOOP)).blame.code == "degenerate_loop"
+
+
+def test_a_redacted_answer_loops_if_it_did_when_it_came():
+    """Its text is a hash; what was said of it then is kept."""
+    for did_loop, code in ((True, "degenerate_loop"), (False, "no_call")):
+        reading = Reading((), (), (), "hash", "", open=False, loops=did_loop, stops_inside=False)
+        assert grade(replace(attempt("hash"), reading=reading)).code == code
+
+
+def test_what_is_not_said_of_a_grade_is_none():
+    """Never an empty word, and never a list that is none."""
+    assert Grade(Verdict.VOID) == Grade(Verdict.VOID, None, None, None)
+    assert Blame(Fault.SYNTAX, "invalid_json", "why").paths == ()
