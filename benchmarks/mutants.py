@@ -98,10 +98,11 @@ def mutants(source: str) -> Iterator[Mutant]:
         if code.casefold() == source.casefold() or code in seen or not _is_python(code):
             continue
         seen.add(code)
-        place, outer = places.get(one.original_node), places.get(one.contained_by_top_level_function)
-        yield Mutant(
-            code, place.start.line if place else 0, _diff(source, code), outer.start.line if outer else None
-        )
+        place, outer = places.get(one.original_node), one.contained_by_top_level_function
+        function = None
+        if isinstance(outer, libcst.FunctionDef):  # to Python it begins with its first decorator
+            function = places[outer.decorators[0] if outer.decorators else outer].start.line
+        yield Mutant(code, place.start.line if place else 0, _diff(source, code), function)
 
 
 def _is_python(code: str) -> bool:
@@ -302,9 +303,9 @@ def watched(session: pytest.Session, paths: tuple[str, ...], report: Path) -> in
                 calls.add((path, outermost(frame)))
 
         started = time.process_time()
-        sys.setprofile(tracer)
+        sys.settrace(tracer)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_of(session.items, number))
-        sys.setprofile(None)
+        sys.settrace(None)
         if session.testsfailed:
             report.write_text(item.nodeid, encoding="utf-8")
             return 1
