@@ -22,6 +22,7 @@ import os
 import re
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -242,7 +243,7 @@ class Judge:
 
     def look(self, session: pytest.Session) -> None:
         """Run every test once, in a fork; learn which functions it calls, and how long it takes."""
-        report = ROOT / ".mutants.json"
+        report = Path(tempfile.mkstemp()[1])
         code = forked(functools.partial(watched, session, self.modules, report), LONGEST_LOOK_SECONDS)
         seen = json.loads(report.read_text(encoding="utf-8")) if code == 0 else None
         if seen is None:

@@ -440,6 +440,7 @@ def test_a_judgement_keeps_the_grades_of_the_judged_and_of_the_first_budget(
     """Of an attempt that is missing too: it is void, and says so."""
     judgement = judge(ladder(*baseline), ladder(*candidate), is_context_limited=False)
     assert judgement.judged_budget == budget
+    assert judgement.is_also_cut is False
     assert f"{judgement.baseline.verdict} {judgement.candidate.verdict}" == grades
     assert " ".join(grade.verdict for grade in judgement.at_cap) == at_cap
     codes = {grade.code for grade in (judgement.baseline, judgement.candidate) if grade.answer is None}
