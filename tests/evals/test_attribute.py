@@ -15,8 +15,9 @@ from draftproof.evals.attribute import (
 from draftproof.evals.divergence import Divergence, DivergenceLabel
 from draftproof.evals.finding import Cause, Finding, Transition
 from draftproof.evals.finding_line import FindingLine
-from draftproof.evals.grade import Fault, Verdict
-from draftproof.evals.ladder import grade_run
+from draftproof.evals.grade import Fault, Verdict, grade_answer
+from draftproof.evals.ladder import GradedSample, grade_run
+from draftproof.evals.plan import Mode
 from draftproof.evals.servers.server import ServerFacts
 from draftproof.parsers.result import Call, Span
 from draftproof.tasks.bfcl_reading import read_bfcl_answer
@@ -30,6 +31,7 @@ from .build import (
     OSLO,
     RIGHT,
     WRONG,
+    answer,
     attempt,
     block,
     in_arm,
@@ -597,3 +599,79 @@ def test_the_words_of_a_finding_are_those_of_the_contract():
     assert confirmed(True, False).evidence["only"] == ONLY_BATCHED == "only_batched"
     assert ONLY_WARM == "only_warm"
     assert (MISSING.verdict, MISSING.code) == (Verdict.VOID, "missing_attempt")
+
+
+def test_a_lost_repeat_does_not_end_the_counting():
+    """The endpoint's fault is skipped; the repeats after it count."""
+    repeats = [attempt(arm="baseline", stage=Stage.CONFIRM, number=number) for number in (1, 2)]
+    repeats += [attempt(arm="ngram", stage=Stage.CONFIRM, number=1, error=ErrorType.TIMEOUT)]
+    repeats += [attempt(WRONG, arm="ngram", stage=Stage.CONFIRM, number=2)]
+    firsts = [attempt(RIGHT), attempt(WRONG, arm="ngram")]
+    assert finding_of(record([sample()], [*firsts, *repeats], confirm=2)).reproduced == (1, 1)
+
+
+def test_the_control_counts_among_the_lengths_of_the_baseline():
+    """20 tokens are under half of 50, and not under half of the control's 38."""
+    made = run_of([ok()], [bad(content="Here it is:", tokens=20)], control=[ok(tokens=38)])
+    assert finding_of(made).code == "no_call"
+
+
+def test_a_wrong_call_is_no_premature_stop_however_short_it_is():
+    """What was called is what is judged."""
+    made = run_of([ok()], [bad(content=f"{WRONG}\nAnd so:", tokens=9)], control=[ok(tokens=60)])
+    assert finding_of(made).code == "wrong_arguments"
+
+
+def test_a_regression_that_only_a_cut_made_has_no_locus_and_was_not_also_cut():
+    """Neither the cap nor a limit of the server's own is anybody's wrong answer."""
+    for candidate in ([cut(), ok(DOUBLE)], [cut(tokens=10), ok(DOUBLE)], [cut(), cut(DOUBLE)]):
+        finding = finding_of(run_of([ok(), ok(DOUBLE)], candidate))
+        assert finding.transition is REGRESSION
+        assert not finding.evidence.keys() & {"locus", "also_cut", "class", "message"}
+
+
+def test_texts_are_compared_of_discordant_pairs_whose_texts_are_known():
+    """Not where both are right in other words, nor where the server took the thinking out of a text."""
+    apart = finding_of(run_of([ok()], [bad(content=f"Sure.\n{RIGHT}")]))
+    assert apart.transition is BOTH_PASS
+    assert "parts_at" not in apart.evidence
+    thinking = attempt(RIGHT, reasoning="hm")
+    for baseline, candidate in ((thinking, bad()), (ok(), replace(thinking, content=WRONG))):
+        finding = finding_of(run_of([baseline], [candidate]))
+        assert finding.transition is REGRESSION
+        assert "parts_at" not in finding.evidence
+
+
+def native(city, raw=None, *, stream=False):
+    """An answer whose call the server parsed, with the text that it parsed."""
+    function = {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}
+    one = attempt(None, mode=Mode.NATIVE, tool_calls=[{"id": "a", "type": "function", "function": function}])
+    return answer(replace(one, raw_text=raw, stream=stream, finish_reason="tool_calls"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "beside", "locus", "server_parse"),
+    [
+        (native("Bergen"), [], "unknown", None),
+        (native("Bergen", WRONG), [], "model", None),
+        (native("Bergen", RIGHT), [], "server", "server_parse_repair"),
+        (native("Bergen", RIGHT, stream=True), [native("Oslo")], "stream", "server_parse_repair"),
+        (native("Bergen", RIGHT, stream=True), [native("Bergen")], "server", "server_parse_repair"),
+    ],
+)
+def test_a_regression_says_where_it_went_wrong(wrong, beside, locus, server_parse):
+    """With the answers of the same arm to the same question asked whole, and of no other arm."""
+    right = grade_answer(native("Oslo"), OSLO)
+    graded = GradedSample(
+        sample(),
+        {"baseline": {BUDGET: right}, "ngram": {BUDGET: grade_answer(wrong, OSLO)}},
+        {},
+        {},
+        is_context_limited=False,
+        beside={"ngram": tuple(beside), "baseline": (native("Oslo"),)},
+    )
+    (finding,) = attribute([graded], baseline="baseline", candidate="ngram")
+    assert finding.evidence["locus"] == locus
+    assert finding.evidence.get("server_parse") == server_parse
+    (alone,) = attribute([replace(graded, beside={})], baseline="baseline", candidate="ngram")
+    assert alone.evidence["locus"] == ("server" if locus == "stream" else locus)
