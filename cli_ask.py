@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .evals.summary import Summary
 
 Config = Annotated[Path | None, typer.Argument(help="Plan in TOML; without it the flags are the plan.")]
-# What the runs of several loads are called: `concurrency-16`.
-_LOAD = "concurrency-"
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
 
@@ -30,7 +28,10 @@ def demo(
     model: Annotated[Path | None, typer.Option(help="Another model in GGUF.")] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Compare real llama.cpp servers on this machine: no speculation, n-gram, draft model."""
+    """Compare real llama.cpp servers here, speculation off and on.
+
+    Three of them: without speculation, with n-gram lookup, with a draft model.
+    """
     from .evals.demo import run_demo
     from .reports.progress import open_progress
 
@@ -79,11 +80,18 @@ def run(
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="Ask share I of N, the same split on every machine.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")] = None,
+    ray: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Send from the nodes of this Ray cluster.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Run directory, or its URL (s3://…); an existing one is resumed.")
+    ] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the gate's code.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask every arm, journal every answer, judge. Resumes an interrupted run when --out names it."""
+    from .evals.mirror import open_directory
+
     flags: dict[str, object] = {
         key: value
         for key, value in (
@@ -106,16 +114,22 @@ def run(
         )
         if value is not None
     }
-    plans = _plans(config, baseline, candidate or [], model, api_key_env, flags, out)
-    if arm and plans[0].run.until_decided:
-        raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
     codes: list[int] = []
-    for plan, directory in _runs(plans, out or _new_directory(config)):
-        _ask(plan, directory, arm or [], quiet=quiet, shard=shard)
-        summary = judged(directory, must_write=True)
-        if not quiet:
-            print_report(summary)
-        codes.append(summary.decision.exit_code if gate else 0 if summary.is_complete else 4)
+    with open_directory(out or str(_new_directory(config)), tell) as directory:
+        resumed = directory if out is not None else None
+        plans = _plans(config, baseline, candidate or [], model, api_key_env, flags, resumed)
+        if arm and plans[0].run.until_decided:
+            raise UserError("--until-decided compares the arms on the way; expected no --arm beside it")
+        if len(plans) > 1 and out is not None and "://" in out:
+            raise UserError(
+                f"--out {out}: a URL holds one run; expected one concurrency and isolate, or a folder"
+            )
+        for plan, place in _runs(plans, directory):
+            _ask(plan, place, arm or [], quiet=quiet, shard=shard, ray=ray)
+            summary = judged(place, must_write=True)
+            if not quiet:
+                print_report(summary)
+            codes.append(summary.decision.exit_code if gate else 0 if summary.is_complete else 4)
     leave(_worst(codes))
 
 
@@ -140,6 +154,7 @@ def gate(
     quiet: Quiet = False,
 ) -> None:
     """Decide: exit 0 pass, 1 regression, 3 inconclusive, 4 void."""
+    from .evals.conditions import runs_in
     from .evals.decision.history import judge_against, read_accepted, refuse_unlike
 
     accepted = None if against is None else read_accepted(against)
@@ -147,7 +162,7 @@ def gate(
         raise UserError(
             "--against knows what the run's own baseline showed; expected no --baseline beside it"
         )
-    directories = _loads_in(run_or_config)
+    directories = runs_in(run_or_config)
     if not run_or_config.is_dir():
         runs = _runs(
             _plans(run_or_config, None, [], None, None, {}, out), out or _new_directory(run_or_config)
@@ -173,27 +188,20 @@ def gate(
     leave(_worst(codes))
 
 
-def _write_files(summary: "Summary", files: dict[str, Path | None], load: str, *, allow: bool) -> None:
-    """Write the reports that were asked for; of several loads each has files of its own, named after it."""
+def _write_files(summary: "Summary", files: dict[str, Path | None], name: str, *, allow: bool) -> None:
+    """Write the reports that were asked for; of several runs each has files of its own, named after it."""
     for kind, file in files.items():
         if file is not None:
-            path = file.with_stem(f"{file.stem}-{load}") if load else file
+            path = file.with_stem(f"{file.stem}-{name}") if name else file
             write_report(summary, kind, path, allow_inconclusive=allow)
 
 
 def _runs(plans: "Sequence[Plan]", directory: Path) -> "list[tuple[Plan, Path]]":
-    """Each plan with its run directory: several loads are runs of their own, in one folder."""
-    if len(plans) == 1:
-        return [(plans[0], directory)]
-    return [(plan, directory / f"{_LOAD}{plan.run.concurrency}") for plan in plans]
+    """Each plan with its run directory: those of several conditions stand in one folder."""
+    from .evals.conditions import folder_names
 
-
-def _loads_in(directory: Path) -> list[Path]:
-    """The runs to judge: the directory itself, or those of several loads in it, the smallest first."""
-    if (directory / "run.json").exists():
-        return [directory]
-    loads = [path for path in directory.glob(f"{_LOAD}*") if (path / "run.json").exists()]
-    return sorted(loads, key=lambda path: (len(path.name), path.name)) or [directory]
+    names = folder_names([(plan.run.concurrency, plan.run.isolate) for plan in plans])
+    return [(plan, directory / name) for plan, name in zip(plans, names, strict=True)]
 
 
 def _worst(codes: list[int]) -> int:
@@ -226,9 +234,9 @@ def _plans(
     flags: dict[str, object],
     out: Path | None,
 ) -> "tuple[Plan, ...]":
-    """The plan (one for each load) from a file, from flags, or from the run directory that is resumed."""
+    """The plan, one for each condition: from a file, from flags, or from the run that is resumed."""
     from .evals.plan import build_plan, plan_from_flags, read_plans
-    from .evals.record import read_run_file
+    from .evals.run_file import read_run_file
 
     if config is not None:
         if baseline or candidates or model or api_key_env:
@@ -265,11 +273,19 @@ def _new_directory(config: Path | None) -> Path:
     return Path("runs") / f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
 
-def _ask(plan: "Plan", directory: Path, arms: list[str], *, quiet: bool, shard: str | None = None) -> None:
+def _ask(
+    plan: "Plan",
+    directory: Path,
+    arms: list[str],
+    *,
+    quiet: bool,
+    shard: str | None = None,
+    ray: str | None = None,
+) -> None:
     from .evals.session import ask_plan
     from .evals.shard import read_shard
     from .reports.progress import open_progress
 
     share = None if shard is None else read_shard(shard)
     with open_progress(quiet=quiet) as progress:
-        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms, shard=share)
+        ask_plan(plan, directory, progress=progress, tell=tell, arms=arms, shard=share, ray=ray)

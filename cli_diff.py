@@ -1,15 +1,18 @@
 """The command that compares arms: `diff`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .cli_report import has_color, terminal_width
+from .cli_report import has_color, tell, terminal_width
 from .errors import UserError
 
 if TYPE_CHECKING:
+    from .evals.pairing import Pair
     from .evals.summary import Summary
+
+Format = Literal["terminal", "markdown", "html"]
 
 
 def diff(
@@ -17,25 +20,62 @@ def diff(
     right: Annotated[
         str | None, typer.Argument(metavar="[RUN[:ARM]]", help="The other; alone, a run shows all its arms.")
     ] = None,
+    format: Annotated[  # noqa: A002 - the option's name is that of `report`
+        Format, typer.Option("--format", help="What to render.")
+    ] = "terminal",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File; standard output without it.")
+    ] = None,
 ) -> None:
-    """Compare any two arms, of one run or two; `diff RUN` compares all arms of it."""
-    from .evals.pairing import operands
-    from .reports.diff import render_matrix, render_pair
+    """Compare any two arms, of one run or two, or all arms of a run.
 
-    width, color = terminal_width(), has_color()
+    `diff RUN` shows every arm of it and the one to turn on, `diff RUN:ngram RUN:mtp` what only one breaks.
+    """
+    from .evals.journal import write_text
+
+    text = _rendered(_compared(left, right), format, is_printed=output is None)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(output, text)
+        tell(f"wrote {output}")
+
+
+def _rendered(compared: "Pair | Summary", kind: Format, *, is_printed: bool) -> str:
+    from .reports.diff import build_diff
+    from .reports.diff_html import render_diff_html
+    from .reports.markdown import render_diff_markdown
+    from .reports.terminal import render_diff
+
+    match kind:
+        case "html":
+            return render_diff_html(compared)
+        case "markdown":
+            return render_diff_markdown(build_diff(compared))
+        case "terminal" if is_printed:
+            return render_diff(build_diff(compared), width=terminal_width(), color=has_color())
+        case "terminal":
+            return render_diff(build_diff(compared))
+
+
+def _compared(left: str, right: str | None) -> "Pair | Summary":
+    """Two arms, or a run whose arms are all compared."""
+    from .evals.pairing import operands, pair_arms
+
     run, arm = _split(left)
     summary = _judged(run)
     if right is None and arm is None:
-        typer.echo(render_matrix(summary, width=width, color=color), nl=False)
-        return
+        return summary
     if right is None:
         other, other_arm = summary, arm
-        arm = summary.record.plan.baseline.name
+        arm = summary.run.plan.baseline.name
     else:
         other_run, other_arm = _split(right)
+        _refuse_lone_arm(summary, other_run)
         other = summary if other_run.resolve() == run.resolve() else _judged(other_run)
-    pair = operands(summary, arm or _only_candidate(summary), other, other_arm or _only_candidate(other))
-    typer.echo(render_pair(*pair, width=width, color=color), nl=False)
+    return pair_arms(
+        *operands(summary, arm or _only_candidate(summary), other, other_arm or _only_candidate(other))
+    )
 
 
 def _split(text: str) -> tuple[Path, str | None]:
@@ -44,17 +84,26 @@ def _split(text: str) -> tuple[Path, str | None]:
     return (Path(text), None) if not colon or not run or Path(text).is_dir() else (Path(run), arm)
 
 
+def _refuse_lone_arm(summary: "Summary", other: Path) -> None:
+    """Check that the other operand is no arm of the first one's run, named without it."""
+    directory = summary.run.directory
+    if not other.exists() and str(other) in (arm.name for arm in summary.run.plan.arms):
+        raise UserError(
+            f"{other}: no run directory; expected RUN or RUN:ARM", tip=f"{directory}:{other} is that arm"
+        )
+
+
 def _judged(run: Path) -> "Summary":
-    from .evals.record import read_run
+    from .evals.stored_run import open_run
     from .evals.summary import summarise
 
-    return summarise(read_run(run))
+    return summarise(open_run(run))
 
 
 def _only_candidate(summary: "Summary") -> str:
-    names = [arm.name for arm in summary.record.plan.candidates]
+    names = [arm.name for arm in summary.run.plan.candidates]
     if len(names) > 1:
-        directory = summary.record.directory
+        directory = summary.run.directory
         raise UserError(
             f"{directory}: has several candidates ({', '.join(names)}); expected {directory}:ARM",
             tip=f"`draftproof diff {directory}` shows all of them",

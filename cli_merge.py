@@ -16,7 +16,10 @@ def merge(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No report.")] = False,
 ) -> None:
-    """Join the shards of a run, or runs that asked different arms of one plan; asks nothing."""
+    """Join the shards of a run, or runs of one plan; asks nothing.
+
+    Runs of one plan may have asked different arms of it.
+    """
     from .evals.merge import merge_runs
 
     merge_runs(runs, output, is_partial=partial, tell=tell)

@@ -21,20 +21,23 @@ def plan(
     ] = None,
     tokens_per_second: Annotated[float | None, typer.Option(help="Speed of one request.")] = None,
 ) -> None:
-    """Say what a run will ask, how long that takes, and what it could see. Asks nothing."""
+    """Say what a run will ask and what it could see; asks nothing.
+
+    And how long it will take.
+    """
     from dataclasses import replace
 
     from .evals.decision.design import Expectation, design_run, expect_like
     from .evals.plan import read_plans
-    from .evals.record import read_run
     from .evals.session import load_planned
+    from .evals.stored_run import open_run
     from .evals.summary import summarise
     from .reports.plan import render_plan
 
     read, *more = read_plans(config, {})
     if more:
-        typer.echo(f"{len(more) + 1} loads: each of them asks what stands here.")
-    expectation = Expectation() if like is None else expect_like(summarise(read_run(like)))
+        typer.echo(f"{len(more) + 1} conditions: each of them asks what stands here.")
+    expectation = Expectation() if like is None else expect_like(summarise(open_run(like)))
     if churn is not None:
         if not 0 < churn <= 0.5:
             raise UserError(f"--churn {churn:g}: expected a share above 0, up to 0.5")

@@ -38,7 +38,7 @@ def explain(
         bool, typer.Option("--markdown", help="Print the reference of all codes (docs/codes.md).")
     ] = False,
 ) -> None:
-    """Say what a code means, with an example, its usual cause and what to do."""
+    """Say what a code means, its usual cause, and what to do."""
     from .reports.explained import render_codes, render_explanation, render_reference
 
     if markdown:
@@ -57,7 +57,10 @@ def probe(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what a server does with caps, streams, sampling parameters and tools; two are set side by side."""
+    """Show what a server does with caps, streams, parameters, tools.
+
+    Two are set side by side.
+    """
     from .evals.probing.checkpoint import read_checkpoint
     from .evals.probing.probe import probe_all
     from .reports.probe import probe_json, render_probe

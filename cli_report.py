@@ -57,10 +57,14 @@ def show(
         Literal["curl", "python"] | None, typer.Option(help="Print the requests alone, to send by hand.")
     ] = None,
 ) -> None:
-    """Take one sample apart: outputs, calls, defects, first difference, every attempt."""
+    """Take one sample apart; without an ID, list the findings.
+
+    Outputs, calls, defects, first difference, every attempt, and with --repeat the requests to send again.
+    """
     from .evals.finding import Cause
-    from .evals.record import read_run
+    from .evals.stored_run import open_run
     from .evals.summary import summarise
+    from .reports.case import show_command
     from .reports.sample import render_repeat, render_sample
     from .reports.walk import Wanted, chosen_sample, findings_table, wanted_findings
 
@@ -68,9 +72,12 @@ def show(
     is_walk = wanted != Wanted() or next_after is not None
     if sample_id is not None and is_walk:
         raise UserError("an ID names the one sample to show; expected no --code, --cause or --next beside it")
-    summary = summarise(read_run(run))
+    summary = summarise(open_run(run))
     if sample_id is None and not is_walk:
-        print_table(findings_table(wanted_findings(summary, wanted)))
+        found = wanted_findings(summary, wanted)
+        print_table(findings_table(found))
+        if found:
+            typer.echo(f"\ntake one apart: {show_command(run, found[0].id)}")
         return
     place = None
     if sample_id is None:
@@ -101,24 +108,24 @@ def judged(
 
     A directory that cannot be written (somebody else's, an archive) is judged all the same.
     """
-    from .evals.record import read_run
-    from .evals.summary import summarise, write_derived
+    from .evals.stored_run import open_run
 
-    record = read_run(directory)
+    run = open_run(directory)
     if margin is None and alpha is None and baseline is None:
-        summary = summarise(record)
-        try:
-            write_derived(directory, summary)
-        except UserError as error:
-            if must_write:
-                raise
-            tell(f"note: {error.what}; the report is made all the same")
+        from .evals.derived import derive
+
+        summary, problem = derive(run)
+        if problem is not None and must_write:
+            raise problem
+        if problem is not None:
+            tell(f"note: {problem.what}; the report is made all the same")
         return summary
     from .evals.plan import build_gate
+    from .evals.summary import summarise
 
     given = {key: value for key, value in (("margin", margin), ("alpha", alpha)) if value is not None}
-    gate = build_gate({**record.plan.gate.model_dump(), **given})
-    return summarise(record, gate=gate, baseline=baseline)
+    gate = build_gate({**run.plan.gate.model_dump(), **given})
+    return summarise(run, gate=gate, baseline=baseline)
 
 
 def print_report(summary: "Summary") -> None:

@@ -17,7 +17,7 @@ def main() -> None:
         chain(
             starting.rows(rounds=5),
             judging.rows([1_000, 10_000]),
-            asking.rows(400, [1, 16, 64]),
+            asking.rows(400, [1, 16, 64, 256]),
             deciding.rows(1_000),
         )
     )

@@ -1,9 +1,10 @@
 """Requests a second and CPU a request of a whole run, beside bare loops that send the same bodies.
 
-    python benchmarks/asking.py [--requests 400] [--concurrency 1 16 64]
+    python benchmarks/asking.py [--requests 1000] [--concurrency 1 16 64 256]
 
 The server answers at once, so every microsecond is the client's. draftproof's side is `run` as it is: samples
-loaded and checked, bodies built, answers read and journalled line by line. The bare loops keep nothing.
+loaded and checked, bodies built, answers read, judged and journalled line by line, repeats and progress on.
+The bare loops keep nothing; the barest, on sockets, shows that the server is not what is measured.
 """
 
 import argparse
@@ -16,10 +17,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from made_run import BUDGET, DIALECT, made_plan, made_samples, write_suite
 from measured import Row, child, print_table
-from quick_server import quick_servers
+from quick_server import STREAMED, WHOLE, quick_servers
 
 Send = Callable[[dict[str, Any]], Awaitable[object]]
 
@@ -92,53 +94,83 @@ async def bare_aiohttp(url: str, waiting: list[dict[str, Any]], concurrency: int
         await _loop(send, waiting, concurrency)
 
 
-BARE = {"openai": bare_openai, "httpx": bare_httpx, "aiohttp": bare_aiohttp}
+async def bare_sockets(url: str, waiting: list[dict[str, Any]], concurrency: int) -> None:
+    """The same bytes each time, and no look at what comes but for its end: how fast the server is."""
+    parts = urlsplit(url)
+    body = json.dumps(waiting[0]).encode()
+    head = f"POST {parts.path}/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    end = STREAMED[-40:] if waiting[0]["stream"] else WHOLE[-40:]
+    request, left = head.encode() + body, iter(waiting)
+
+    async def work() -> None:
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        for _ in left:
+            writer.write(request)
+            await reader.readuntil(end)
+        writer.close()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(work())
 
 
-def own(url: str, count: int, concurrency: int, *, stream: bool) -> None:
-    """A run of two arms, of which half the requests go to each."""
+BARE = {"openai": bare_openai, "httpx": bare_httpx, "aiohttp": bare_aiohttp, "sockets": bare_sockets}
+
+
+def own(
+    url: str, suite: Path, folder: Path, concurrency: int, *, stream: bool, ray: str | None = None
+) -> None:
+    """A run of two arms, of which half the requests go to each; sent by a Ray cluster's nodes, if given."""
     from draftproof.evals.plan import build_plan
     from draftproof.evals.session import ask_plan
-    from draftproof.reports.progress import SilentProgress
+    from draftproof.reports.progress import PlainProgress
 
-    with tempfile.TemporaryDirectory() as folder:
-        suite = write_suite(Path(folder) / "suite.jsonl", count // 2)
-        arms = [{"name": name, "base_url": url, "model": "made"} for name in ("baseline", "mtp")]
-        settings = {
-            "tasks": [str(suite)],
-            "max_tokens": BUDGET,
-            "control": False,
-            "confirm": 0,
-            "margins": False,
-            "stream": stream,
-            # Per arm, and both are asked at once.
-            "concurrency": max(1, concurrency // 2),
-            "in_turn": concurrency == 1,
-        }
-        plan = build_plan({"run": settings, "arms": arms}, source="benchmark")
-        ask_plan(plan, Path(folder) / "run", progress=SilentProgress(), tell=lambda _: None)
+    arms = [{"name": name, "base_url": url, "model": "made"} for name in ("baseline", "mtp")]
+    settings = {
+        "tasks": [str(suite)],
+        "max_tokens": BUDGET,
+        "control": False,
+        "confirm": 0,
+        "margins": False,
+        "stream": stream,
+        # Per arm, and both are asked at once.
+        "concurrency": max(1, concurrency // 2),
+        "in_turn": concurrency == 1,
+    }
+    plan = build_plan({"run": settings, "arms": arms}, source="benchmark")
+    ask_plan(plan, folder / f"run-{suite.stem}", progress=PlainProgress(), tell=lambda _: None, ray=ray)
+
+
+def cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
 
 
 def measured(side: str, url: str, count: int, concurrency: int, *, stream: bool) -> dict[str, float]:
-    """One side in this process, warmed up first: imports are not what is measured."""
-    if side == "draftproof":
-        own(url, 4, 1, stream=stream)
-    else:
-        asyncio.run(BARE[side](url, bodies(4, stream=stream), 1))
-    waiting = [] if side == "draftproof" else bodies(count, stream=stream)
-    before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-    if side == "draftproof":
-        own(url, count, concurrency, stream=stream)
-    else:
-        asyncio.run(BARE[side](url, waiting, concurrency))
-    wall = time.perf_counter() - started
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    """One side in this process, warmed up first: neither imports nor making the samples is measured."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if side == "draftproof":
+            few, all_of_them = (write_suite(folder / f"{n}.jsonl", n // 2) for n in (4, count))
+            own(url, few, folder, 1, stream=stream)
+            before, started = cpu_seconds(), time.perf_counter()
+            own(url, all_of_them, folder, concurrency, stream=stream)
+        else:
+            waiting = bodies(count, stream=stream)
+            asyncio.run(BARE[side](url, waiting[:4], 1))
+            before, started = cpu_seconds(), time.perf_counter()
+            asyncio.run(BARE[side](url, waiting, concurrency))
+        wall, cpu = time.perf_counter() - started, cpu_seconds() - before
     return {"per_second": count / wall, "cpu_ms": cpu / count * 1e3}
 
 
+def cpu_of(side: str, url: str, count: int, concurrency: int, *, stream: bool) -> float:
+    """Milliseconds a request of one side, in a process of its own."""
+    return child("asking.py", "--child", side, url, count, concurrency, int(stream))["cpu_ms"]
+
+
 def rows(requests: int, concurrencies: Sequence[int]) -> Iterator[Row]:
-    sides = ["draftproof", *(name for name in BARE if find_spec(name))]
+    sides = ["draftproof", *(name for name in BARE if name == "sockets" or find_spec(name))]
     with quick_servers() as url:
         for stream in (False, True):
             for concurrency in concurrencies:
@@ -161,8 +193,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--requests", type=int, default=400)
-    parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16, 64])
+    parser.add_argument("--requests", type=int, default=1000)
+    parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16, 64, 256])
     parser.add_argument("--child", nargs=5, metavar=("SIDE", "URL", "REQUESTS", "CONCURRENCY", "STREAM"))
     options = parser.parse_args()
     if options.child is None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from draftproof.evals.attempt import Ask, Attempt, Stage, Usage
 from draftproof.evals.journal import attempts_path
+from draftproof.evals.new_run import create_run
 from draftproof.evals.plan import Plan, build_plan
 from draftproof.evals.prompt import request_body
-from draftproof.evals.record import create_run
 from draftproof.parsers.dialects import DIALECTS
 from draftproof.tasks.sample import Sample
 from draftproof.tasks.suite import Suite, load_suites, suite_digest
@@ -114,16 +114,19 @@ def _text(sample: Sample, draw: random.Random) -> str:
     return text.replace("}}", "}", 1) if 0.04 <= kind < 0.05 else text
 
 
+def journals(directory: Path) -> list[Path]:
+    """The journals of a run."""
+    return sorted(directory.glob("attempts/*.jsonl"))
+
+
 def lines_of(directory: Path) -> list[bytes]:
     """Every journal line of a run."""
-    return [
-        line for path in sorted(directory.glob("attempts/*.jsonl")) for line in path.read_bytes().splitlines()
-    ]
+    return [line for path in journals(directory) for line in path.read_bytes().splitlines()]
 
 
 def size_of(directory: Path) -> int:
     """Bytes of samples and journal."""
-    files = (directory / "samples.jsonl", *directory.glob("attempts/*.jsonl"))
+    files = (directory / "samples.jsonl", *journals(directory))
     return sum(path.stat().st_size for path in files)
 
 

@@ -1,6 +1,7 @@
 """An OpenAI-compatible server that answers at once, always the same: what is left is the client's own work.
 
-Several processes share one port (SO_REUSEPORT), so that the client is the narrow place.
+Several processes share one port (SO_REUSEPORT), so that the client is the narrow place; `asking.py` shows it,
+with a client that does nothing but send and receive.
 """
 
 import asyncio
@@ -45,24 +46,23 @@ WHOLE, STREAMED = _whole(), _streamed()
 NOTHING = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
 
-async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while True:
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = next(
-                (
-                    int(line[15:])
-                    for line in head.lower().split(b"\r\n")
-                    if line.startswith(b"content-length:")
-                ),
-                0,
-            )
-            body = await reader.readexactly(length)
-            is_streamed = b'"stream":true' in body or b'"stream": true' in body
-            writer.write((STREAMED if is_streamed else WHOLE) if head.startswith(b"POST") else NOTHING)
-            await writer.drain()
-    except (asyncio.IncompleteReadError, ConnectionError):
-        writer.close()
+class _Answering(asyncio.Protocol):
+    """One connection; requests come whole or in pieces, never two at once."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport, self._held = transport, b""
+
+    def data_received(self, data: bytes) -> None:
+        self._held = held = self._held + data if self._held else data
+        head, found, body = held.partition(b"\r\n\r\n")
+        if not found:
+            return
+        _, _, length = head.lower().partition(b"\r\ncontent-length:")
+        if len(body) < int(length.partition(b"\r\n")[0] or 0):
+            return
+        self._held = b""
+        is_streamed = b'"stream":true' in body or b'"stream": true' in body
+        self._transport.write((STREAMED if is_streamed else WHOLE) if head.startswith(b"POST") else NOTHING)
 
 
 def _run(port: int) -> None:
@@ -70,7 +70,7 @@ def _run(port: int) -> None:
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(("127.0.0.1", port))
-        server = await asyncio.start_server(_serve, sock=listener, backlog=1024, limit=2**22)
+        server = await asyncio.get_running_loop().create_server(_Answering, sock=listener, backlog=1024)
         await server.serve_forever()
 
     asyncio.run(forever())

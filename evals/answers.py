@@ -1,13 +1,19 @@
 """The answers of a run, each read once however often a session or a report looks at it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ..parsers.dialect import Dialect
 from ..parsers.result import Parsed
 from ..parsers.tools import Tools
-from .answer import Answer, read_answer
-from .attempt import Attempt, Key
+from ..tasks.sample import Sample
+from .answer import Answer, read_answer, settle_endings
+from .attempt import Attempt, Key, Stage
 from .plan import Mode, RunSection
+
+# Which of an arm's answers to a sample: stage, budget, number.
+Rung: TypeAlias = tuple[Stage, int, int]
 
 
 @dataclass(slots=True)
@@ -23,6 +29,49 @@ class Answers:
     _parsed: dict[tuple[str, str | None, str | None], tuple[RunSection, Tools, Parsed]] = field(
         default_factory=dict[tuple[str, str | None, str | None], tuple[RunSection, Tools, Parsed]]
     )
+
+    _rungs: dict[tuple[str, str, int | None], tuple[Sequence[Attempt], Mapping[Rung, Answer]]] = field(
+        default_factory=dict[tuple[str, str, int | None], tuple[Sequence[Attempt], Mapping[Rung, Answer]]]
+    )
+
+    def of_sample(
+        self,
+        attempts: Sequence[Attempt],
+        arm: str,
+        sample: Sample,
+        dialect: Dialect,
+        settings: RunSection,
+        context: int | None,
+    ) -> Mapping[Rung, Answer]:
+        """Read what one arm answered to one sample, each ending settled by the answers at other budgets.
+
+        Args:
+            attempts: All attempts of that sample and arm, the same object as long as they are the same.
+            arm: The arm's name.
+            sample: The sample.
+            dialect: See `read_answer`, as the rest.
+            settings: Of the run.
+            context: Tokens that prompt and answer share on this server.
+        """
+        key = (sample.id, arm, context)
+        held = self._rungs.get(key)
+        if held is not None and held[0] is attempts:
+            return held[1]
+        read = {
+            (attempt.stage, attempt.max_tokens, attempt.attempt): self.read(
+                attempt, sample.tools, dialect, settings, context
+            )
+            for attempt in attempts
+            if attempt.succeeded
+        }
+        # First and doubled are one ladder, the controls another; a confirmation stands alone.
+        for stages in ((Stage.FIRST, Stage.DOUBLED), (Stage.CONTROL,)):
+            rungs = {key[1]: key for key in read if key[0] in stages}
+            if len(rungs) > 1:
+                settled = settle_endings({budget: read[key] for budget, key in rungs.items()})
+                read.update((rungs[budget], answer) for budget, answer in settled.items())
+        self._rungs[key] = (attempts, read)
+        return read
 
     def read(
         self, attempt: Attempt, tools: Tools, dialect: Dialect, settings: RunSection, context: int | None

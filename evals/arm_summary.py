@@ -2,14 +2,15 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from .attempt import Attempt, Stage
-from .grade import Grade, Verdict
+from .attempt import Attempt, Drafts, Stage
+from .grade import Verdict
 from .ladder import GradedSample
 from .plan import Arm
 from .record import Record
+from .run import Run
 from .servers.counters import Counters
 from .servers.server import Speculating
 
@@ -62,48 +63,91 @@ class ArmSummary:
         return None
 
 
-def summarise_arm(record: Record, arm: Arm, graded: Sequence[GradedSample]) -> ArmSummary:
+@dataclass(slots=True)
+class ArmCounts:
+    """What some samples of one arm count up to; other samples of it can be added.
+
+    `drafts` are those that came with the first answers, None where none did. `has_drafted` looks at answers
+    of any stage: a server that drafted for a control or a confirmation speculates, whatever its first answers
+    said. `rates` are tokens per second, for arms asked in turn.
+    """
+
+    attempts: int = 0
+    failed: int = 0
+    retried: int = 0
+    finish_reasons: Counter[str] = field(default_factory=Counter[str])
+    endings: Counter[str] = field(default_factory=Counter[str])
+    verdicts: Counter[Verdict] = field(default_factory=Counter[Verdict])
+    drafts: Drafts | None = None
+    has_drafted: bool = False
+    rates: list[float] = field(default_factory=list[float])
+
+    def add(self, other: "ArmCounts") -> None:
+        """Add what other samples of the arm count up to."""
+        self.attempts += other.attempts
+        self.failed += other.failed
+        self.retried += other.retried
+        self.finish_reasons.update(other.finish_reasons)
+        self.endings.update(other.endings)
+        self.verdicts.update(other.verdicts)
+        self.drafts = _sum(one for one in (self.drafts, other.drafts) if one is not None)
+        self.has_drafted |= other.has_drafted
+        self.rates += other.rates
+
+
+def count_arm(record: Record, arm: str, graded: Sequence[GradedSample]) -> ArmCounts:
     """Count one arm's first attempts."""
     budget = record.plan.run.max_tokens
     firsts = [
         attempt
         for sample in record.samples
-        if (attempt := record.attempt(sample.id, arm.name, Stage.FIRST, budget)) is not None
+        if (attempt := record.attempt(sample.id, arm, Stage.FIRST, budget)) is not None
     ]
-    grades = [one.arms[arm.name].get(budget) for one in graded]
-    verdicts = Counter(grade.verdict for grade in grades if grade is not None)
+    grades = [grade for one in graded if (grade := one.arms[arm].get(budget)) is not None]
     answered = [attempt for attempt in firsts if attempt.succeeded]
-    draft_tokens, accepted_tokens = _drafts(answered)
-    counted = record.counters.get(arm.name)
-    # Of any stage: a server that drafted for a control or a confirmation speculates, whatever its first
-    # answers said.
-    has_drafted = (counted is not None and bool(counted.draft_tokens)) or any(
-        attempt.arm == arm.name and attempt.spec is not None and attempt.spec.draft_tokens > 0
-        for attempt in record.attempts.values()
-    )
-    return ArmSummary(
-        name=arm.name,
-        model=arm.model,
+    return ArmCounts(
         attempts=len(firsts),
         failed=len(firsts) - len(answered),
         retried=sum(attempt.retries for attempt in firsts),
-        finish_reasons=_sorted_counts(str(a.finish_reason or "null") for a in answered),
-        endings=_sorted_counts(_endings(grades)),
-        cut=verdicts[Verdict.TRUNCATED],
-        passed=verdicts[Verdict.PASS],
-        wrong=verdicts[Verdict.FAIL],
-        void=verdicts[Verdict.VOID],
-        tokens_per_second=median_speed(answered) if record.plan.is_in_turn else None,
-        draft_tokens=draft_tokens,
-        accepted_tokens=accepted_tokens,
-        speculating=Speculating.ON if has_drafted else _speculating(record, arm),
+        finish_reasons=Counter(str(attempt.finish_reason or "null") for attempt in answered),
+        endings=Counter(grade.answer.ending.value for grade in grades if grade.answer is not None),
+        verdicts=Counter(grade.verdict for grade in grades),
+        drafts=_sum(attempt.spec for attempt in answered if attempt.spec is not None),
+        has_drafted=any(
+            attempt.arm == arm and attempt.spec is not None and attempt.spec.draft_tokens > 0
+            for attempt in record.attempts.values()
+        ),
+        rates=speeds(answered) if record.plan.is_in_turn else [],
+    )
+
+
+def summarise_arm(run: Run, arm: Arm, counts: ArmCounts) -> ArmSummary:
+    """The figures of one arm from what all its samples count up to."""
+    counted, drafts = run.counters.get(arm.name), counts.drafts
+    has_drafted = counts.has_drafted or (counted is not None and bool(counted.draft_tokens))
+    return ArmSummary(
+        name=arm.name,
+        model=arm.model,
+        attempts=counts.attempts,
+        failed=counts.failed,
+        retried=counts.retried,
+        finish_reasons=_sorted(counts.finish_reasons),
+        endings=_sorted(counts.endings),
+        cut=counts.verdicts[Verdict.TRUNCATED],
+        passed=counts.verdicts[Verdict.PASS],
+        wrong=counts.verdicts[Verdict.FAIL],
+        void=counts.verdicts[Verdict.VOID],
+        tokens_per_second=median_speed(counts.rates),
+        draft_tokens=None if drafts is None else drafts.draft_tokens,
+        accepted_tokens=None if drafts is None else drafts.accepted_tokens,
+        speculating=Speculating.ON if has_drafted else _speculating(run, arm),
         counted=counted,
     )
 
 
-def _speculating(record: Record, arm: Arm) -> Speculating:
+def _speculating(run: Run, arm: Arm) -> Speculating:
     """What the server showed; where it shows nothing, what the plan says of it."""
-    facts = record.facts.get(arm.name)
+    facts = run.facts.get(arm.name)
     if facts is not None and facts.speculating is not Speculating.UNKNOWN:
         return facts.speculating
     match arm.speculating:
@@ -115,27 +159,27 @@ def _speculating(record: Record, arm: Arm) -> Speculating:
             return Speculating.UNKNOWN
 
 
-def _drafts(answered: Sequence[Attempt]) -> tuple[int | None, int | None]:
-    counted = [attempt.spec for attempt in answered if attempt.spec is not None]
-    if not counted:
-        return None, None
-    return sum(s.draft_tokens for s in counted), sum(s.accepted_tokens for s in counted)
-
-
-def _endings(grades: Iterable[Grade | None]) -> Iterable[str]:
-    return (g.answer.ending.value for g in grades if g is not None and g.answer is not None)
-
-
-def median_speed(answered: Sequence[Attempt]) -> float | None:
-    """Tokens per second of the median request, by the client's clock; None where nothing was counted."""
-    rates = [
+def speeds(answered: Iterable[Attempt]) -> list[float]:
+    """Tokens per second of each request by the client's clock, of those whose tokens were counted."""
+    return [
         tokens / attempt.duration_ms * 1000
         for attempt in answered
         if (tokens := attempt.completion_tokens) and attempt.duration_ms > 0
     ]
+
+
+def median_speed(rates: Sequence[float]) -> float | None:
+    """Tokens per second of the median request; None where there is none."""
     return round(statistics.median(rates), 2) if rates else None
 
 
-def _sorted_counts(values: Iterable[str]) -> dict[str, int]:
-    counts = Counter(values)
+def _sum(drafts: Iterable[Drafts]) -> Drafts | None:
+    """All of them together; None if there are none."""
+    counted = list(drafts)
+    if not counted:
+        return None
+    return Drafts(sum(one.draft_tokens for one in counted), sum(one.accepted_tokens for one in counted))
+
+
+def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return {value: counts[value] for value in sorted(counts)}

@@ -3,14 +3,17 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from .plan import Mode
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 class Stage(StrEnum):
@@ -45,10 +48,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """Draft tokens proposed and accepted while this answer was made, as the server counted them."""
+    """Draft tokens proposed and accepted while this answer was made, as the server counted them.
+
+    `steps` counts the forward passes that verified a draft; None where the server does not tell.
+    """
 
     draft_tokens: int
     accepted_tokens: int
+    steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +127,11 @@ class Attempt:
 
     `finish_reason` and `tool_calls` stand as received: null stays null. `duration_ms` is the wall time of the
     send that counted (earlier, retried sends are counted in `retries`). `index` is the order of sending
-    within the arm, from 0. Of a stream, `ttft_ms` is the time to the first piece of the answer and `chunks`
-    the number of pieces. `timing` is what the server measured. `raw_text` is the text of this very generation
-    before the server's parser read it, where the server gives its tokens. `reading` stands in redacted runs
-    only: there every text is a hash.
+    within the arm, from 0. Of a stream, `ttft_ms` is the time to the first piece of the answer, `chunks` the
+    number of pieces, and `first_event_ms` the time to the first event of a choice, be it empty: engines send
+    it with the first token, while a server's parser may hold the first piece back. `timing` is what the
+    server measured. `raw_text` is the text of this very generation before the server's parser read it, where
+    the server gives its tokens. `reading` stands in redacted runs only: there every text is a hash.
     """
 
     id: str
@@ -150,6 +158,7 @@ class Attempt:
     started_at: str
     index: int
     chunks: int | None = None
+    first_event_ms: float | None = None
     timing: Timing | None = None
     raw_text: str | None = None
     reading: Reading | None = None
@@ -177,11 +186,23 @@ class Attempt:
 
     def to_line(self) -> str:
         """One JSON line with its newline; ASCII, so that no text of a model can break it."""
-        row = asdict(self)
-        for name in ("chunks", "timing", "raw_text", "reading"):
+        row = {name: getattr(self, name) for name in _NAMES}
+        for name in _LATE_NAMES:
             if row[name] is None:
                 del row[name]
-        return json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n"
+        return _LINES.encode(row) + "\n"
+
+
+def _members(part: "DataclassInstance") -> dict[str, object]:
+    """A part of an attempt as an object; its own parts come back here."""
+    return {field.name: getattr(part, field.name) for field in fields(part)}
+
+
+_NAMES = tuple(field.name for field in fields(Attempt))
+# They came after the first release of the format, and may be absent.
+_LATE_NAMES = ("chunks", "timing", "raw_text", "reading")
+# The parts of an attempt become objects where they stand: to copy it whole first would copy the request too.
+_LINES = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_members)
 
 
 @cache
@@ -195,8 +216,11 @@ def read_attempt(line: bytes) -> Attempt:
     Raises:
         ValueError: Not a line this version wrote (torn, corrupted, or of another format).
     """
-    # The standard library's reader: unlike pydantic's it takes the lone surrogates that servers do send.
-    return _adapter().validate_python(json.loads(line))
+    try:
+        return _adapter().validate_json(line)
+    except ValidationError:
+        # Unlike pydantic's reader the standard library's takes the lone surrogates that servers do send.
+        return _adapter().validate_python(json.loads(line))
 
 
 def derived_seed(seed: int, sample_id: str, stage: Stage, attempt: int) -> int:

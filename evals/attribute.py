@@ -21,7 +21,8 @@ from .parting import first_difference, generated_text
 from .premature import stopped_early
 from .ways import locate
 
-MISSING = Grade(Verdict.VOID, "missing_attempt")
+MISSING_ATTEMPT = "missing_attempt"
+MISSING = Grade(Verdict.VOID, MISSING_ATTEMPT)
 STILL_TRUNCATED = "still_truncated"
 CONTEXT_LIMIT = "context_limit"
 SERVER_LIMIT = "server_limit"

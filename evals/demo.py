@@ -5,8 +5,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from .plan import Plan, build_plan
-from .record import read_run, read_run_file
+from .record import read_run
 from .rounds import due
+from .run_file import read_run_file
 from .runner import Progress
 from .servers.embedded import EmbeddedServer, Speculation, start_embedded
 from .servers.model_file import fetch_default_model

@@ -4,18 +4,18 @@ Only a regression is called early (`[run] until_decided`). Where asking stops fo
 order, never from the pace of a session: the same record gives the same stop.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..tasks.draw import Draw
-from ..tasks.sample import Sample
 from .attempt import Stage
 from .attribute import attribute
 from .decision.sequential import net_over_margin
 from .finding import Cause, Finding, Transition
 from .ladder import grade_sample
-from .plan import GateSection
+from .plan import GateSection, Plan
 from .record import Record
+from .run import Run
 from .stages import Place, is_settled
 
 # Samples that are asked together before the answers are looked at: enough to keep servers busy.
@@ -83,13 +83,33 @@ class EarlyLook:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How far a run came: the places asked or due next, and a look at each candidate."""
+    """How far a run came: which samples were asked, or are due next, in which arms; a look at each candidate.
 
-    places: tuple[Place, ...]
+    `asked` has their arms by sample, in the order of asking; None stands for every sample in all `arms`.
+    """
+
+    arms: tuple[str, ...]
+    asked: Mapping[str, tuple[str, ...]] | None = None
     looks: Mapping[str, EarlyLook] = field(default_factory=dict[str, EarlyLook])
 
+    def places(self, record: Record) -> list[Place]:
+        """Those samples of a record that were asked, or are due next, in the order of asking."""
+        if self.asked is None:
+            return [Place(sample, self.arms) for sample in record.samples]
+        return [
+            Place(record.sample(sample_id), arms)
+            for sample_id, arms in self.asked.items()
+            if record.record_of(sample_id) is not None
+        ]
 
-def read_course(record: Record, gate: GateSection | None = None) -> Course:
+    def within(self, ids: Iterable[str]) -> "Course":
+        """The part of the course that leads through these samples, without the looks."""
+        if self.asked is None:
+            return Course(self.arms)
+        return Course(self.arms, {one: self.asked[one] for one in ids if one in self.asked})
+
+
+def read_course(run: Run, gate: GateSection | None = None) -> Course:
     """Walk the answers so far and say which samples are due in which arms.
 
     A run of fixed size asks every sample of every arm. With `until_decided` the walk goes through settled
@@ -97,35 +117,38 @@ def read_course(record: Record, gate: GateSection | None = None) -> Course:
     2 · candidates / alpha: half of alpha, shared by the candidates; the tests at the end have the other half.
 
     Args:
-        record: The run so far.
+        run: The run so far.
         gate: Another `[gate]` to look with; where asking stopped is a matter of the run's own.
     """
-    plan = record.plan
+    plan = run.plan
     names = tuple(arm.name for arm in plan.arms)
     if not plan.run.until_decided:
-        return Course(tuple(Place(sample, names) for sample in record.samples))
+        return Course(names)
     looked = gate or plan.gate
     stops = {arm.name: _Tally(plan.gate) for arm in plan.candidates}
     looks = {arm.name: _Tally(looked) for arm in plan.candidates}
-    places: list[Place] = []
+    asked: dict[str, tuple[str, ...]] = {}
     waiting = 0
-    for sample in random_order(record):
-        live = tuple(name for name, tally in stops.items() if tally.peak < _needed(record, plan.gate))
+    for sample_id in random_order(run):
+        live = tuple(name for name, tally in stops.items() if tally.peak < _needed(plan, plan.gate))
         if not live or waiting >= BATCH:
             break
-        place = Place(sample, tuple(name for name in names if name in live or name == plan.baseline.name))
-        places.append(place)
-        if waiting or not is_settled(record, place):
+        asked[sample_id] = tuple(name for name in names if name in live or name == plan.baseline.name)
+        # The last samples are due, whatever was asked of them: nothing has to be looked up.
+        record = None if waiting else run.record_of(sample_id)
+        if record is None or not is_settled(record, Place(record.sample(sample_id), asked[sample_id])):
             waiting += 1
             continue
+        sample = record.sample(sample_id)
         graded = grade_sample(record, sample)
         for name in live:
             (finding,) = attribute([graded], baseline=plan.baseline.name, candidate=name)
             for tally in (stops[name], looks[name]):
                 tally.add(finding, is_labelled=sample.expected is not None)
-    planned, needed = len(record.samples), _needed(record, looked)
+    planned, needed = len(run.ids), _needed(plan, looked)
     return Course(
-        tuple(places),
+        names,
+        asked,
         {
             name: EarlyLook(tally.asked, planned, tally.pairs, tally.peak, needed)
             for name, tally in looks.items()
@@ -133,22 +156,26 @@ def read_course(record: Record, gate: GateSection | None = None) -> Course:
     )
 
 
-def random_order(record: Record) -> list[Sample]:
+def random_order(run: Run) -> list[str]:
     """The samples in the order in which a run that may stop early asks them; drawn from the run's seed."""
-    return Draw(record.plan.run.seed, "until_decided").shuffled(record.samples)
+    return Draw(run.plan.run.seed, "until_decided").shuffled(run.ids)
 
 
-def requests_saved(record: Record) -> int:
-    """How many first and control requests were never made, because a candidate had been called."""
-    plan = record.plan
-    planned = len(record.samples) * (len(plan.arms) + plan.run.control)
-    made = sum(
-        attempt.max_tokens == plan.run.max_tokens and attempt.stage in (Stage.FIRST, Stage.CONTROL)
+def requests_made(record: Record) -> int:
+    """How many first and control requests were made of the samples of a record."""
+    budget = record.plan.run.max_tokens
+    return sum(
+        attempt.max_tokens == budget and attempt.stage in (Stage.FIRST, Stage.CONTROL)
         for attempts in record.by_sample.values()
         for attempt in attempts
     )
-    return planned - made
 
 
-def _needed(record: Record, gate: GateSection) -> float:
-    return 2 * len(record.plan.candidates) / gate.alpha
+def requests_saved(run: Run, made: int) -> int:
+    """How many first and control requests were never made, because a candidate had been called."""
+    plan = run.plan
+    return len(run.ids) * (len(plan.arms) + plan.run.control) - made
+
+
+def _needed(plan: Plan, gate: GateSection) -> float:
+    return 2 * len(plan.candidates) / gate.alpha

@@ -1,7 +1,8 @@
 """One sample in two arms, judged: a transition and, for a regression or a fix, its cause."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from operator import attrgetter
 
 from pydantic import JsonValue
 
@@ -55,3 +56,33 @@ class Finding:
     is_candidate_failure: bool
     evidence: dict[str, JsonValue]
     is_known: bool = False
+
+    def __reduce__(self) -> "tuple[type[Finding], tuple[object, ...]]":
+        """Its values in order: millions go from one process to another."""
+        return Finding, _values(self)
+
+    @property
+    def broken_in(self) -> str | None:
+        """The one arm that broke the sample; None where both did, neither did, or nobody can tell."""
+        match self.transition:
+            case Transition.REGRESSION:
+                return self.candidate
+            case Transition.FIX:
+                return self.baseline
+            case _:
+                return None
+
+    def without_idle_evidence(self) -> "Finding":
+        """The same finding; of a pair that both arms got right, or both wrong, what was seen is left out.
+
+        A run has as many of those as samples, and nothing but their lines shows it.
+        """
+        if self.transition in (Transition.BOTH_PASS, Transition.BOTH_FAIL):
+            # As `replace` would, in a fifth of its time.
+            values = [*_values(self)]
+            values[-2] = {}
+            return Finding(*values)
+        return self
+
+
+_values = attrgetter(*(field.name for field in fields(Finding)))

@@ -1,7 +1,7 @@
 """An attempt judged against its sample: pass, fail, truncated or void, with the code that says why."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..parsers.codes import DefectCode
@@ -60,8 +60,28 @@ class Grade:
         return self.verdict is Verdict.VOID and self.code in ENDPOINT_FAILURES
 
 
-# What a right answer is: labelled calls, or the calls of the baseline's first answer.
-Reference = Expected | Sequence[Call]
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a right answer is: labelled calls, or the calls of the baseline's first answer.
+
+    Arms and controls mostly make the same calls: those that were read together are compared once.
+    """
+
+    right: Expected | Sequence[Call]
+    _said: dict[int, tuple[Sequence[Call], Difference | None]] = field(
+        default_factory=dict[int, tuple[Sequence[Call], Difference | None]], repr=False, compare=False
+    )
+
+    def difference(self, calls: Sequence[Call]) -> Difference | None:
+        """What is wrong with the calls of an answer; None if nothing is."""
+        # The calls are kept beside their id: as long as they live no others can have it.
+        held = self._said.get(id(calls))
+        if held is None:
+            right = self.right
+            said = compare(right, calls) if isinstance(right, Expected) else same_calls(right, calls)
+            held = self._said[id(calls)] = (calls, said)
+        return held[1]
+
 
 ENDPOINT_FAILURES = frozenset(ErrorType) - {ErrorType.SERVER_PARSE_FAILURE}
 
@@ -110,10 +130,10 @@ def _is_right_by_bfcl(answer: Answer, reference: Reference) -> bool:
     answer that its rule of matching takes.
     """
     return (
-        isinstance(reference, Expected)
-        and reference.match is MatchRule.BFCL
+        isinstance(reference.right, Expected)
+        and reference.right.match is MatchRule.BFCL
         and all(defect.code.is_schema for defect in answer.defects)
-        and compare(reference, answer.parsed.calls) is None
+        and reference.difference(answer.parsed.calls) is None
     )
 
 
@@ -121,7 +141,7 @@ def _difference(answer: Answer, reference: Reference) -> Blame | None:
     parsed = answer.parsed
     if not parsed.calls and not parsed.content.strip():
         return Blame(Fault.DIFFERENCE, DifferenceCode.EMPTY_OUTPUT, "the answer holds no call and no text")
-    if (difference := _compare(answer, reference)) is None:
+    if (difference := reference.difference(answer.parsed.calls)) is None:
         return None
     if _is_loop(answer):
         return _loop()
@@ -134,16 +154,14 @@ def _blame_before_cut(answer: Answer, reference: Reference) -> Blame | None:
         return defect
     if _is_loop(answer):
         return _loop()
-    if answer.parsed.calls and not answer.is_tail_unseen and _compare(answer, reference) is None:
+    if (
+        answer.parsed.calls
+        and not answer.is_tail_unseen
+        and reference.difference(answer.parsed.calls) is None
+    ):
         message = "everything due had been called, and the text ran on into the cap"
         return Blame(Fault.DIFFERENCE, DifferenceCode.OVERRUN.value, message)
     return None
-
-
-def _compare(answer: Answer, reference: Reference) -> Difference | None:
-    if isinstance(reference, Expected):
-        return compare(reference, answer.parsed.calls)
-    return same_calls(reference, answer.parsed.calls)
 
 
 def _loop() -> Blame:

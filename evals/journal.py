@@ -9,6 +9,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -26,6 +27,8 @@ from .servers.counters import Snapshot
 #    an attempt, and the folder `counters`, came later and may be absent.
 FORMAT = 1
 
+_LINE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+
 
 class RunLock:
     """The right to write one run directory; a killed process leaves nothing behind.
@@ -34,8 +37,8 @@ class RunLock:
     created if it is not there; `run.lock` in a directory says that everything in it is a run's.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / "run.lock"
+    def __init__(self, directory: Path, name: str = "run.lock") -> None:
+        self._path = directory / name
         self._file: IO[str] | None = None
 
     def __enter__(self) -> Self:
@@ -51,7 +54,7 @@ class RunLock:
                 tip="wait for it, or give another --out",
             ) from None
         except OSError as error:
-            raise _write_error(self._path, error) from error
+            raise write_error(self._path, error) from error
         return self
 
     def __exit__(
@@ -101,7 +104,7 @@ class Journal:
             # Part of the line may stand there; whoever opens the file next closes it with a newline.
             if (file := self._files.pop(path, None)) is not None:
                 file.close()
-            raise _write_error(path, error) from error
+            raise write_error(path, error) from error
 
     def _open(self, path: Path) -> IO[bytes]:
         # Never the run directory itself: one that was moved away must not begin anew where it was.
@@ -115,6 +118,7 @@ class Journal:
         return file
 
 
+@lru_cache
 def attempts_path(directory: Path, arm: str) -> Path:
     """Where the attempts of an arm stand."""
     return directory / "attempts" / f"{arm}.jsonl"
@@ -137,9 +141,12 @@ def write_json(path: Path, value: JsonValue) -> None:
 
 def write_json_lines(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     """Write a JSON-lines file whole, or not at all."""
-    write_text(
-        path, "".join(json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n" for row in rows)
-    )
+    write_text(path, "".join(f"{json_line(row)}\n" for row in rows))
+
+
+def json_line(row: Mapping[str, object]) -> str:
+    """One JSON line without its newline; ASCII, so that no text can break it."""
+    return _LINE.encode(row)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -172,7 +179,7 @@ def write_bytes(path: Path, content: bytes) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise _write_error(path, error) from error
+        raise write_error(path, error) from error
 
 
 def _write_whole(file: IO[bytes], line: bytes) -> None:
@@ -186,7 +193,8 @@ def _ends_with_newline(path: Path) -> bool:
         return file.read(1) == b"\n"
 
 
-def _write_error(path: Path, error: OSError) -> UserError:
+def write_error(path: Path, error: OSError) -> UserError:
+    """What to tell of a file that could not be written."""
     return UserError(
         f"{path}: cannot be written: {error.strerror or error}",
         tip="every answer written so far is safe; mend this and run the same command again to go on",

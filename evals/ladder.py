@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from ..parsers.dialect import Dialect
 from ..parsers.dialects import DIALECTS
 from ..parsers.result import Call
-from ..tasks.sample import Expected, Sample
-from .answer import Answer, settle_endings
+from ..tasks.sample import Sample
+from .answer import Answer
+from .answers import Rung
 from .attempt import Attempt, Stage
 from .divergence import Divergence
-from .grade import Grade, Verdict, grade_answer, grade_failed
+from .grade import Grade, Reference, Verdict, grade_answer, grade_failed
 from .record import Record
 
 # Grades of one sample in one arm by budget, ascending.
@@ -53,9 +54,16 @@ def grade_run(record: Record) -> Iterator[GradedSample]:
         yield grade_sample(record, sample)
 
 
-def read_answers(record: Record, sample: Sample, arm: str) -> dict[tuple[Stage, int, int], Answer]:
+def read_answers(record: Record, sample: Sample, arm: str) -> Mapping[Rung, Answer]:
     """Every answer of one sample in one arm, read, by (stage, budget, number)."""
-    return _answers(record, sample, arm, DIALECTS[record.plan.run.dialect])
+    return record.answers.of_sample(
+        record.by_sample.get((sample.id, arm), ()),
+        arm,
+        sample,
+        DIALECTS[record.plan.run.dialect],
+        record.plan.run,
+        _context(record, arm),
+    )
 
 
 def asked_budgets(record: Record, sample: Sample) -> list[int]:
@@ -90,10 +98,11 @@ def next_budget(record: Record, sample: Sample, budget: int) -> int | None:
 
     None when the doublings are used up, or no server has room for more.
     """
-    if (asked := next((b for b in asked_budgets(record, sample) if b > budget), None)) is not None:
+    budgets = asked_budgets(record, sample)
+    if (asked := next((b for b in budgets if b > budget), None)) is not None:
         return asked
     # A clamp makes rungs that are no power of two; count rungs, not tokens.
-    if len(asked_budgets(record, sample)) > record.plan.run.doublings:
+    if len(budgets) > record.plan.run.doublings:
         return None
     free = free_context(record, sample)
     larger = budget * 2 if free is None else min(budget * 2, free)
@@ -104,9 +113,10 @@ def grade_sample(record: Record, sample: Sample) -> GradedSample:
     """Grade every attempt of one sample."""
     dialect = DIALECTS[record.plan.run.dialect]
     baseline = record.plan.baseline.name
-    answers = {arm.name: _answers(record, sample, arm.name, dialect) for arm in record.plan.arms}
+    answers = {arm.name: read_answers(record, sample, arm.name) for arm in record.plan.arms}
     first = answers[baseline].get((Stage.FIRST, record.plan.run.max_tokens, 1))
-    reference = sample.expected if sample.expected is not None else _reference(first)
+    right = sample.expected if sample.expected is not None else _reference(first)
+    reference = None if right is None else Reference(right)
 
     def grade(attempt: Attempt) -> Grade:
         answer = answers[attempt.arm].get((attempt.stage, attempt.max_tokens, attempt.attempt))
@@ -128,12 +138,11 @@ def grade_sample(record: Record, sample: Sample) -> GradedSample:
                         control[attempt.max_tokens] = grade(attempt)
                 case Stage.CONFIRM:
                     confirms.setdefault((arm.name, attempt.max_tokens), {})[attempt.attempt] = grade(attempt)
-    if not isinstance(reference, Expected):
+    if sample.expected is None:
         arms[baseline] = dict(control)
-    top = asked_budgets(record, sample)[-1]
+    budgets = asked_budgets(record, sample)
     is_limited = (
-        len(asked_budgets(record, sample)) <= record.plan.run.doublings
-        and next_budget(record, sample, top) is None
+        len(budgets) <= record.plan.run.doublings and next_budget(record, sample, budgets[-1]) is None
     )
     return GradedSample(
         sample,
@@ -153,24 +162,6 @@ def _answers_beside(record: Record, sample: Sample, arm: str, dialect: Dialect) 
         for attempt in record.beside.get((sample.id, arm), ())
         if attempt.succeeded
     )
-
-
-def _answers(
-    record: Record, sample: Sample, arm: str, dialect: Dialect
-) -> dict[tuple[Stage, int, int], Answer]:
-    read = {
-        (attempt.stage, attempt.max_tokens, attempt.attempt): record.answers.read(
-            attempt, sample.tools, dialect, record.plan.run, _context(record, arm)
-        )
-        for attempt in record.by_sample.get((sample.id, arm), ())
-        if attempt.succeeded
-    }
-    # First and doubled are one ladder, the controls another; a confirmation stands alone.
-    for stages in ((Stage.FIRST, Stage.DOUBLED), (Stage.CONTROL,)):
-        rungs = {key[1]: key for key in read if key[0] in stages}
-        for budget, answer in settle_endings({budget: read[key] for budget, key in rungs.items()}).items():
-            read[rungs[budget]] = answer
-    return read
 
 
 def _context(record: Record, arm: str) -> int | None:

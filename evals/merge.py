@@ -19,7 +19,9 @@ from ..errors import UserError
 from .attempt import Key, read_attempt
 from .divergence import read_divergence
 from .journal import attempts_path, counters_path, divergences_path, write_json, write_text
-from .record import DIFFERENT_SUITE, POSITIONS, RunFile, differing_setting, fixed_settings, read_run_file
+from .new_run import DIFFERENT_SUITE, POSITIONS
+from .run_file import RunFile, read_run_file
+from .run_settings import differing_setting, fixed_settings
 from .servers.server import ServerFacts
 from .shard import Part, shards_text
 

@@ -1,6 +1,6 @@
 """Any two arms, of one run or of two, paired sample by sample as a baseline and a candidate are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -9,10 +9,12 @@ from ..errors import UserError
 from .arm_summary import ArmSummary
 from .attribute import attribute
 from .comparison import Comparison, compare_arms
-from .finding import Transition
+from .finding import Finding, Transition
+from .judged import most, tokens_after_cut
 from .ladder import GradedSample
-from .record import Record
-from .summary import Summary, needed_max_tokens
+from .plan import Arm
+from .run import Run
+from .summary import Summary
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,52 @@ class Operand:
         """The arm's own figures."""
         return next(one for one in self.summary.arms if one.name == self.arm)
 
+    @property
+    def plan_arm(self) -> Arm:
+        """The arm as its run's plan has it."""
+        return self.summary.run.plan.arm(self.arm)
+
+    def graded_sample(self, sample_id: str) -> GradedSample:
+        """A sample of its run, in all its arms."""
+        found = self.summary.graded_sample(sample_id)
+        if found is None:
+            raise AssertionError("arms are compared over the samples that both runs have")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two arms, and what became of each sample from the left one, as the baseline, to the right one."""
+
+    left: Operand
+    right: Operand
+    comparison: Comparison
+
+    @property
+    def is_of_one_run(self) -> bool:
+        """False when the arms are of two runs."""
+        return self.left.summary is self.right.summary
+
+    def graded(self) -> Iterator[GradedSample]:
+        """All samples with the two arms alone, under their labels, graded again one after another."""
+        for one in self.left.summary.graded():
+            yield _joined(self.left, self.right, one)
+
+    def graded_sample(self, sample_id: str) -> GradedSample:
+        """One sample, which must be of the pair, in the same way."""
+        return _joined(self.left, self.right, self.left.graded_sample(sample_id))
+
+
+def run_pairs(summary: Summary) -> tuple[Pair, ...]:
+    """A run's own comparisons: every candidate against the baseline."""
+    return tuple(
+        Pair(
+            *(Operand(summary, name, name) for name in (comparison.baseline, comparison.candidate)),
+            comparison=comparison,
+        )
+        for comparison in summary.comparisons
+    )
+
 
 def operands(one: Summary, arm: str, other: Summary, other_arm: str) -> tuple[Operand, Operand]:
     """Two arms to compare; those of two runs are called by run and arm.
@@ -36,19 +84,19 @@ def operands(one: Summary, arm: str, other: Summary, other_arm: str) -> tuple[Op
         UserError: An arm's name is unknown, both are the same, or the runs asked different things.
     """
     for summary, name in ((one, arm), (other, other_arm)):
-        summary.record.plan.arm(name)
+        summary.run.plan.arm(name)
     if one is other:
         if arm == other_arm:
             raise UserError(f"both are the arm {arm!r} of one run; expected two arms")
         return Operand(one, arm, arm), Operand(other, other_arm, other_arm)
-    refuse_unlike(one.record, other.record)
-    names = [summary.record.directory.name for summary in (one, other)]
+    refuse_unlike(one.run, other.run)
+    names = [summary.run.directory.name for summary in (one, other)]
     if names[0] == names[1]:
-        names = [str(summary.record.directory) for summary in (one, other)]
+        names = [str(summary.run.directory) for summary in (one, other)]
     return Operand(one, arm, f"{names[0]}:{arm}"), Operand(other, other_arm, f"{names[1]}:{other_arm}")
 
 
-def refuse_unlike(one: Record, other: Record) -> None:
+def refuse_unlike(one: Run, other: Run) -> None:
     """Check that two runs asked the same.
 
     Raises:
@@ -64,16 +112,16 @@ def refuse_unlike(one: Record, other: Record) -> None:
             )
 
 
-def pair_arms(left: Operand, right: Operand) -> Comparison:
+def pair_arms(left: Operand, right: Operand) -> Pair:
     """Judge two arms over the samples that both were asked, the left one as the baseline."""
-    graded = list(_joined(left, right))
-    findings = attribute(graded, baseline=left.label, candidate=right.label)
-    arms = (left.summary.record.plan.arm(left.arm), right.summary.record.plan.arm(right.arm))
-    renamed = [
-        arm.model_copy(update={"name": label})
-        for arm, label in zip(arms, (left.label, right.label), strict=True)
-    ]
-    return compare_arms(findings, None, needed_max_tokens(graded, renamed))
+    findings: list[Finding] = []
+    needed: int | None = None
+    for one in left.summary.graded():
+        graded = _joined(left, right, one)
+        made = attribute([graded], baseline=left.label, candidate=right.label)
+        findings += [finding.without_idle_evidence() for finding in made]
+        needed = most(needed, *(tokens_after_cut(graded, name) for name in (left.label, right.label)))
+    return Pair(left, right, compare_arms(findings, None, needed))
 
 
 def only_one_breaks(comparison: Comparison) -> dict[tuple[str, str], tuple[int, int]]:
@@ -88,39 +136,37 @@ def only_one_breaks(comparison: Comparison) -> dict[tuple[str, str], tuple[int, 
     return counts
 
 
-def _joined(left: Operand, right: Operand) -> Iterator[GradedSample]:
-    """Samples with the two arms alone, under their labels."""
-    is_own_baseline = left.summary is right.summary and left.arm == left.summary.record.plan.baseline.name
-    others: Mapping[str, GradedSample] = {one.sample.id: one for one in right.summary.graded}
-    for one in left.summary.graded:
-        other = others[one.sample.id]
-        confirms = {
-            (operand.label, budget): repeats
-            for operand, graded in ((left, one), (right, other))
-            for (arm, budget), repeats in graded.confirms.items()
-            if arm == operand.arm
-        }
-        yield GradedSample(
-            sample=one.sample,
-            arms={left.label: one.arms[left.arm], right.label: other.arms[right.arm]},
-            control=one.control if left.arm == left.summary.record.plan.baseline.name else {},
-            confirms=confirms,
-            is_context_limited=one.is_context_limited or other.is_context_limited,
-            beside={
-                left.label: one.beside.get(left.arm, ()),
-                right.label: other.beside.get(right.arm, ()),
-            },
-            # Margins are the baseline's own: between two candidates nobody measured one.
-            divergences={right.label: one.divergences.get(right.arm, ())} if is_own_baseline else {},
-        )
+def _joined(left: Operand, right: Operand, one: GradedSample) -> GradedSample:
+    """A sample of the left run with the two arms alone, under their labels."""
+    is_own_baseline = left.summary is right.summary and left.arm == left.summary.run.plan.baseline.name
+    other = one if left.summary is right.summary else right.graded_sample(one.sample.id)
+    confirms = {
+        (operand.label, budget): repeats
+        for operand, graded in ((left, one), (right, other))
+        for (arm, budget), repeats in graded.confirms.items()
+        if arm == operand.arm
+    }
+    return GradedSample(
+        sample=one.sample,
+        arms={left.label: one.arms[left.arm], right.label: other.arms[right.arm]},
+        control=one.control if left.arm == left.summary.run.plan.baseline.name else {},
+        confirms=confirms,
+        is_context_limited=one.is_context_limited or other.is_context_limited,
+        beside={
+            left.label: one.beside.get(left.arm, ()),
+            right.label: other.beside.get(right.arm, ()),
+        },
+        # Margins are the baseline's own: between two candidates nobody measured one.
+        divergences={right.label: one.divergences.get(right.arm, ())} if is_own_baseline else {},
+    )
 
 
-def _asked(record: Record) -> dict[str, JsonValue]:
+def _asked(asked: Run) -> dict[str, JsonValue]:
     """What two runs must share for their arms to be compared; the digest stands for every sample."""
-    run = record.plan.run
+    run = asked.plan.run
     return {
-        "suite": record.digest,
-        "shard": None if record.part is None else record.part.text,
+        "suite": asked.digest,
+        "shard": None if asked.part is None else asked.part.text,
         "run.mode": run.mode.value,
         "run.max_tokens": run.max_tokens,
         "run.doublings": run.doublings,

@@ -17,6 +17,7 @@ from pydantic import (
 from ..errors import UserError
 from ..parsers.dialects import DIALECTS
 from .arm import Arm, Section
+from .conditions import conditions_of
 
 # Where a system prompt of the user's own takes the tools: in the dialect's own words, or as JSON alone.
 TOOL_PLACES = ("{tools}", "{tools_json}")
@@ -56,6 +57,7 @@ class RunSection(Section):
     control_concurrency: int | None = Field(default=None, ge=1, le=1000)
     isolate: bool = False  # no prefix cache: every request starts cold (vLLM, llama.cpp)
     in_turn: bool = False
+    server_starts: int = Field(default=1, ge=1, le=20)  # parts of the first answers, each a start of its own
     timeout: float = Field(default=600, gt=0, allow_inf_nan=False)
     retries: int = Field(default=5, ge=0, le=100)
     retry_seconds: float = Field(default=60, ge=0, allow_inf_nan=False)
@@ -178,6 +180,16 @@ class Plan(Section):
             raise ValueError(msg)
         return self
 
+    @model_validator(mode="after")
+    def _starts_are_ours(self) -> "Plan":
+        if self.run.server_starts > 1 and not all(arm.serve is not None for arm in self.arms):
+            msg = (
+                "run.server_starts: starts every arm's server again, so that speed is a median over starts; "
+                "expected serve in every arm"
+            )
+            raise ValueError(msg)
+        return self
+
     def _is_baseline(self, arm: Arm) -> bool:
         """An arm named `baseline` is the baseline where no arm says so."""
         return arm.baseline or (arm.name == "baseline" and not any(one.baseline for one in self.arms))
@@ -224,7 +236,7 @@ class Plan(Section):
 def read_plans(path: Path, overrides: Mapping[str, object]) -> tuple[Plan, ...]:
     """Read a TOML file; `overrides` are `[run]` keys given as flags and win over the file.
 
-    A list for `concurrency` is one plan for each load: some faults show only in a batch.
+    Where it names several conditions (`conditions.py`) there is a plan for each.
 
     Raises:
         UserError: The file is missing, is not TOML, or holds an unknown key or a bad value.
@@ -232,13 +244,10 @@ def read_plans(path: Path, overrides: Mapping[str, object]) -> tuple[Plan, ...]:
     raw = _read_toml(path, overrides)
     section = raw.get("run")
     table = cast("Mapping[str, object]", section if isinstance(section, Mapping) else {})
-    if not isinstance(table.get("concurrency"), list):
+    if not table:
         return (build_plan(raw, source=str(path)),)
-    loads = cast("list[object]", table["concurrency"])
-    if not loads or any(loads.count(load) > 1 for load in loads):
-        raise UserError(f"{path}: run.concurrency: expected a number, or a list of different ones")
     return tuple(
-        build_plan({**raw, "run": {**table, "concurrency": load}}, source=str(path)) for load in loads
+        build_plan({**raw, "run": run}, source=str(path)) for run in conditions_of(table, source=str(path))
     )
 
 

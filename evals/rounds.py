@@ -30,20 +30,39 @@ def due(
         gave_up: Keys whose retries ended without an answer in this session; they are due again in the next.
         graded: The record graded, where the caller has it; it is graded here if need be.
     """
-    for asks in _rounds(record, graded):
+    return _first_missing(record, read_course(record).places(record), gave_up, graded)
+
+
+def _first_missing(
+    record: Record,
+    places: Sequence[Place],
+    gave_up: AbstractSet[Key],
+    graded: Sequence[GradedSample] | None,
+) -> list[Ask]:
+    for asks in _rounds(record, places, graded):
         if missing := [ask for ask in asks if _is_missing(record, ask, gave_up)]:
             return missing
     return []
 
 
-def is_complete(record: Record, graded: Sequence[GradedSample] | None = None) -> bool:
-    """True when every ask that is due was made.
+def is_complete(
+    record: Record,
+    places: Sequence[Place] | None = None,
+    graded: Sequence[GradedSample] | None = None,
+) -> bool:
+    """True when every ask that is due was made; a run is complete when all its samples are.
 
     A failed one was: it is `void` and counted, and asked again by the next session, but one lost answer does
     not make a run of a thousand worthless (`[gate] max_failed` says how many do).
+
+    Args:
+        record: The run so far, or some samples of it.
+        places: The samples in their arms, where the caller knows how far the run came.
+        graded: The record graded, where the caller has it.
     """
     failed = {key for key, attempt in record.attempts.items() if not attempt.succeeded}
-    return not due(record, failed, graded)
+    due_at = read_course(record).places(record) if places is None else places
+    return not _first_missing(record, due_at, failed, graded)
 
 
 def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
@@ -55,17 +74,22 @@ def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
     )
 
 
-def _rounds(record: Record, graded: Sequence[GradedSample] | None) -> Iterator[list[Ask]]:
+def _rounds(
+    record: Record, places: Sequence[Place], graded: Sequence[GradedSample] | None
+) -> Iterator[list[Ask]]:
     """Each round is made only when all before it are complete: it looks at their answers.
 
     A run that may stop early asks its samples batch by batch: every place before the last batch is settled,
     so what is missing there are requests that failed, and the course goes on once this batch is settled too.
     """
-    places = read_course(record).places
     first, control = first_round(record, places), control_round(record, places)
     if record.plan.is_managed:
         # The control is a new start of the baseline's server: what a restart changes is noise as well.
-        yield first
+        # Every n-th sample to each start of a server: all starts see the same mix.
+        starts = record.plan.run.server_starts
+        share = {place.sample.id: n % starts for n, place in enumerate(places)}
+        for start in range(starts):
+            yield [ask for ask in first if share[ask.id] == start]
         yield control
     else:
         yield first + control

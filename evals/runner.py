@@ -2,23 +2,26 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from ..errors import UserError
 from ..parsers.dialects import DIALECTS
-from .attempt import Ask, Attempt, EndpointError, Key, Stage
+from .attempt import Ask, Attempt, Body, EndpointError, Key, Stage
 from .attribute import attribute
+from .cluster.crew import Cluster, Crew
 from .journal import Journal
 from .ladder import grade_run
 from .parting import Parting, partings
 from .prompt import request_body
-from .record import Record, keep_attempt, read_run, save_facts
+from .record import Record, keep_attempt, read_run
 from .redaction import Redaction
 from .rounds import due, is_refused_budget
+from .run_file import save_facts
 from .servers.counters import Counters, Snapshot, read_counters
 from .servers.endpoint import Endpoint
 from .servers.facts import read_facts, read_metrics
@@ -49,6 +52,7 @@ async def ask_all(
     tell: Callable[[str], None],
     only_arms: Sequence[str] = (),
     redaction: Redaction | None = None,
+    cluster: Cluster | None = None,
 ) -> Record:
     """Ask everything that is due in a run directory; return the record as it then stands.
 
@@ -59,9 +63,10 @@ async def ask_all(
         tell: Prints a sentence to the user.
         only_arms: Names of the arms to ask; empty for all. Rounds that need answers of the others wait.
         redaction: Of a redacted run: its samples on disk cannot be asked.
+        cluster: Whose workers send; None to send from here.
 
     Raises:
-        UserError: A server does not answer at all, or the journal cannot be written.
+        UserError: A server does not answer at all, no worker can ask, or the journal cannot be written.
     """
     with Journal(directory) as journal:
         record = read_run(directory)
@@ -72,17 +77,22 @@ async def ask_all(
             return record
         arms = [arm for arm in record.plan.arms if not only_arms or arm.name in only_arms]
         endpoints = {arm.name: Endpoint(arm, record.plan.run, stopping) for arm in arms}
+        crew = None if cluster is None else Crew(cluster, arms, record.plan.run, stopping, tell)
         try:
             async with ManagedServers(directory, stopping, tell) as servers:
                 asking = _Asking(record, journal, progress, stopping, frozenset(endpoints))
-                lanes = [_Lane(record, one, stopping, tell, redaction) for one in endpoints.values()]
+                lanes = [_Lane(record, one, stopping, tell, redaction, crew) for one in endpoints.values()]
                 if not record.plan.is_managed:
                     await asyncio.gather(*(asking.meet(lane) for lane in lanes))
                     asking.check_arms(tell)
+                if crew is not None:
+                    await crew.hire()
                 await asking.ask_rounds(lanes, servers)
                 await asking.measure_margins(lanes, servers)
                 return asking.record
         finally:
+            if crew is not None:
+                await crew.close()
             for endpoint in endpoints.values():
                 await endpoint.close()
 
@@ -120,7 +130,7 @@ class _Asking:
         self._attempts = dict(record.attempts)
         self._gave_up: set[Key] = set()
         self._told: set[str] = set()
-        self._unwritten: UserError | None = None
+        self._ended_by: UserError | None = None
 
     async def meet(self, lane: "_Lane") -> None:
         """Ask a server what it is, and where its counters stand, before it is asked anything else."""
@@ -154,6 +164,8 @@ class _Asking:
             self._progress.round_started(asks)
             shares = [(lane, [ask for ask in asks if ask.arm == lane.name]) for lane in lanes]
             if self.record.plan.is_in_turn:
+                if self.record.plan.run.server_starts > 1 and asks[0].stage is Stage.FIRST:
+                    await servers.stop()
                 # The server that is up goes first: to start one can take minutes.
                 for lane, share in sorted(shares, key=lambda one: one[0].name != servers.running):
                     if share and not self._stopping.is_set:
@@ -166,8 +178,8 @@ class _Asking:
                     for lane, share in shares:
                         group.create_task(self._run(lane, share))
             self.record = replace(self.record, attempts=dict(self._attempts))
-        if self._unwritten is not None:
-            raise self._unwritten
+        if self._ended_by is not None:
+            raise self._ended_by
 
     async def measure_margins(self, lanes: Sequence["_Lane"], servers: ManagedServers) -> None:
         """Ask the baseline how clear its choice was where a candidate left it."""
@@ -187,7 +199,7 @@ class _Asking:
     async def _run(self, lane: "_Lane", share: Sequence[Ask]) -> None:
         if not share:
             return
-        await lane.run(share, self._keep)
+        await lane.run(share, self._keep, self._end)
         await self._count(lane)
 
     def _keep(self, attempt: Attempt) -> None:
@@ -216,8 +228,8 @@ class _Asking:
                 self._end(error)
 
     def _end(self, error: UserError) -> None:
-        """Send nothing more, for want of a place to write; answers in flight are paid for and get a try."""
-        self._unwritten = self._unwritten or error
+        """Send nothing more, for want of a place to write or of workers; answers in flight are paid for."""
+        self._ended_by = self._ended_by or error
         self._stopping.set()
 
 
@@ -225,10 +237,18 @@ class _Keep(Protocol):
     def __call__(self, attempt: Attempt) -> None: ...
 
 
+class _End(Protocol):
+    def __call__(self, error: UserError) -> None: ...
+
+
+class _Send(Protocol):
+    def __call__(self, ask: Ask, body: Body, index: int) -> Awaitable[Attempt]: ...
+
+
 class _Lane:
     """One arm for one session: sends its asks in order, and gives the arm up when nothing comes back.
 
-    `concurrency` workers share one iterator, so nothing queues in memory.
+    `concurrency` tasks share one iterator, so nothing queues in memory; a crew, where there is one, sends.
     """
 
     def __init__(
@@ -238,11 +258,13 @@ class _Lane:
         stopping: Stopping,
         tell: Callable[[str], None],
         redaction: Redaction | None,
+        crew: Crew | None,
     ) -> None:
         self._settings = record.plan.run
         self._samples = redaction.samples if redaction else {one.id: one for one in record.samples}
         self._redaction = redaction
         self.endpoint = endpoint
+        self._send: _Send = endpoint.ask if crew is None else partial(crew.ask, endpoint)
         self.name = endpoint.arm.name
         self._stopping, self.tell = stopping, tell
         indexes = (attempt.index for attempt in record.attempts.values() if attempt.arm == endpoint.arm.name)
@@ -260,7 +282,7 @@ class _Lane:
         body = request_body(sample, ask, self.endpoint.arm, settings, DIALECTS[settings.dialect])
         return await read_prompt(self.endpoint, body)
 
-    async def run(self, asks: Iterable[Ask], keep: _Keep) -> None:
+    async def run(self, asks: Iterable[Ask], keep: _Keep, end: _End) -> None:
         """Send everything, or stop handing out when somebody wants to end or the arm is dead."""
         by_pace: dict[int, list[Ask]] = {}
         for ask in asks:
@@ -269,7 +291,7 @@ class _Lane:
             waiting = iter(share)
             async with asyncio.TaskGroup() as group:
                 for _ in range(pace):
-                    group.create_task(self._work(waiting, keep))
+                    group.create_task(self._work(waiting, keep, end))
 
     def _pace(self, ask: Ask) -> int:
         """How many requests may be in flight beside this one, itself included."""
@@ -279,7 +301,7 @@ class _Lane:
             return self._settings.control_concurrency
         return self._settings.concurrency
 
-    async def _work(self, waiting: Iterator[Ask], keep: _Keep) -> None:
+    async def _work(self, waiting: Iterator[Ask], keep: _Keep, end: _End) -> None:
         arm, dialect = self.endpoint.arm, DIALECTS[self._settings.dialect]
         while not (self._stopping.is_set or self.is_given_up):
             if (ask := next(waiting, None)) is None:
@@ -287,7 +309,12 @@ class _Lane:
             body = request_body(self._samples[ask.id], ask, arm, self._settings, dialect)
             index = self._next_index
             self._next_index += 1
-            attempt = await self.endpoint.ask(ask, body, index)
+            try:
+                attempt = await self._send(ask, body, index)
+            except UserError as error:
+                # Of a crew that has no worker any more: what others still have in flight is waited for.
+                end(error)
+                return
             if self._redaction is not None:
                 attempt = self._redaction.redact(attempt)
             keep(attempt)

@@ -4,16 +4,19 @@ import asyncio
 import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from ..errors import UserError, first_error
 from ..parsers.dialects import DIALECTS
 from ..tasks.suite import Suite, load_suites
 from .attempt import Ask, Stage
+from .cluster.crew import Cluster
+from .cluster.ray_cluster import RayCluster
 from .journal import RunLock
+from .new_run import create_run, refuse_foreign
 from .plan import Plan, RunSection
 from .prompt import request_body
-from .record import create_run, refuse_foreign
 from .redaction import Redaction
 from .rounds import due
 from .runner import Progress, ask_all
@@ -31,6 +34,7 @@ def ask_plan(
     tell: Callable[[str], None],
     arms: Sequence[str] = (),
     shard: Shard | None = None,
+    ray: str | None = None,
 ) -> None:
     """Ask what is due in `directory`, which is created, or resumed if it holds a run of the same plan.
 
@@ -44,9 +48,10 @@ def ask_plan(
         tell: Prints a sentence to the user.
         arms: Names of the only arms to ask; empty for all.
         shard: The share of the samples to ask; None for all of them, or those that the directory has.
+        ray: Address of a Ray cluster whose nodes send the requests; None to send from here.
 
     Raises:
-        UserError: Bad input, a refused resume, a dead server, or (exit code 130) an interrupt.
+        UserError: Bad input, a refused resume, a dead server or cluster, or (exit code 130) an interrupt.
     """
     for name in arms:
         plan.arm(name)
@@ -61,11 +66,11 @@ def ask_plan(
     _check_askable(plan, suite)
     redaction = Redaction(plan, suite.samples) if plan.run.redact else None
     refuse_foreign(directory)
-    with RunLock(directory):
+    with nullcontext() if ray is None else RayCluster(ray, plan) as cluster, RunLock(directory):
         create_run(directory, plan, suite, shard)
         stopping = Stopping()
         try:
-            asyncio.run(_ask(directory, progress, tell, stopping, arms, redaction))
+            asyncio.run(_ask(directory, progress, tell, stopping, arms, redaction, cluster))
         except* UserError as group:
             # Arms are asked side by side: several may have failed for one reason; the first says it.
             raise first_error(group) from None
@@ -113,6 +118,7 @@ async def _ask(
     stopping: Stopping,
     arms: Sequence[str],
     redaction: Redaction | None,
+    cluster: Cluster | None,
 ) -> None:
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
@@ -127,7 +133,13 @@ async def _ask(
     loop.add_signal_handler(signal.SIGINT, interrupt)
     try:
         record = await ask_all(
-            directory, progress=progress, stopping=stopping, tell=tell, only_arms=arms, redaction=redaction
+            directory,
+            progress=progress,
+            stopping=stopping,
+            tell=tell,
+            only_arms=arms,
+            redaction=redaction,
+            cluster=cluster,
         )
         if not stopping.is_set and (left := due(record)):
             tell(_still_due(left, directory))

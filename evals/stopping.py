@@ -19,8 +19,8 @@ class Stopping:
         """Ask the run to end."""
         self._event.set()
 
-    async def wait(self, seconds: float) -> None:
-        """Rest that long, or until the run is to end."""
+    async def wait(self, seconds: float | None = None) -> None:
+        """Rest that long, or until the run is to end; without a number only that ends it."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._event.wait()

@@ -64,6 +64,16 @@ class WaySummary:
         return sum(note.arm == arm and note.code is code for note in self.notes)
 
 
+def all_ways(parts: Iterable[WaySummary]) -> WaySummary:
+    """What was compared of several parts of a run, in their order."""
+    notes: list[WayNote] = []
+    compared: Counter[tuple[str, str]] = Counter()
+    for part in parts:
+        notes += part.notes
+        compared.update(part.compared)
+    return WaySummary(tuple(notes), dict(compared))
+
+
 def compare_ways(graded: Iterable[GradedSample], first_budget: int) -> WaySummary:
     """Compare what was asked in several ways, and what one generation was read as twice."""
     notes: list[WayNote] = []

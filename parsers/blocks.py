@@ -52,11 +52,12 @@ class BlockReader(ABC):
         self._closing = closing
         self._family = family
         self._text = transcript.text
+        text = self._text
+        spans = [found.span() for found in _tag_pattern(opening, closing).finditer(text)]
         self._tags = [
-            found.span()
-            for found in _tag_pattern(opening, closing).finditer(self._text)
-            if self._text[found.start() - 1 : found.start()] not in QUOTATION_MARKS
-            or not self._is_talk(*found.span())
+            (start, end)
+            for start, end in spans
+            if text[start - 1 : start] not in QUOTATION_MARKS or not self._is_talk(start, end)
         ]
         self._starts = [start for start, _ in self._tags]
         self._tail = _unfinished_tag(self._text, (opening, closing, *inner_tags))

@@ -5,7 +5,7 @@ call := {"name": STRING, "arguments": OBJECT}        # in any order, and nothing
 Some dialects have another word for the arguments; `key` is that word.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from .arguments import arguments_defect
 from .codes import DefectCode
@@ -23,10 +23,10 @@ _ARGUMENTS_ALIASES = frozenset({"arguments", "parameters", "args", "params", "in
 
 def read_call(value: Json, tools: Tools | None, key: str = "arguments") -> tuple[str, JsonObject] | None:
     """Return name and arguments if nothing but the contract can be said against the object, else None."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict) or len(value) != _MEMBER_COUNT:
         return None
     name, arguments = value.get("name"), value.get(key)
-    if len(value) != _MEMBER_COUNT or not isinstance(name, str) or not isinstance(arguments, Mapping):
+    if not isinstance(name, str) or not isinstance(arguments, dict):
         return None
     return (name, arguments) if is_callable_name(name, tools) else None
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from .codes import DefectCode, NoteCode
@@ -11,6 +12,7 @@ from .result import Defect, Json, JsonObject, Note, Span
 from .tools import Tools
 
 if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
     from referencing.jsonschema import Schema
@@ -59,7 +61,7 @@ def schema_defects(
         One defect for each violation, ordered by JSON path, then by code.
     """
     validator = tools.validators.get(name)
-    if validator is None:
+    if validator is None or ((accepts := tools.plain.get(name)) is not None and accepts(arguments)):
         return ()
     try:
         complaints = {complaint for error in validator.iter_errors(arguments) for complaint in _read(error)}
@@ -194,26 +196,33 @@ def _has_whole_float(value: Json) -> bool:
     todo: list[Json] = [value]
     while todo:
         current = todo.pop()
+        if isinstance(current, str):
+            continue
         if isinstance(current, float):
             if current.is_integer():
                 return True
-        elif isinstance(current, Mapping):
-            todo.extend(current.values())
         elif isinstance(current, list):
             todo.extend(current)
+        elif isinstance(current, Mapping):
+            todo.extend(current.values())
     return False
 
 
 def _strict_integers(validator: "Validator") -> "Validator":
     """Return a validator of the same schema for which `5.0` is no integer."""
-    from jsonschema import Draft202012Validator, validators
     from referencing import Registry
 
     registry: Registry[Schema] = Registry()
+    return _strict_kind()(validator.schema, registry=registry)
+
+
+@cache
+def _strict_kind() -> "type[Draft202012Validator]":
+    from jsonschema import Draft202012Validator, validators
 
     def is_integer(_checker: object, value: object) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
     extend = cast("Callable[..., type[Draft202012Validator]]", validators.extend)
-    return extend(Draft202012Validator, type_checker=checker)(validator.schema, registry=registry)
+    return extend(Draft202012Validator, type_checker=checker)

@@ -26,7 +26,7 @@ from .json_scanner import Decoded, JsonError, JsonFault, decode_located
 from .reasoning import StartsInReasoning, split_reasoning
 from .repetition import repeated_at
 from .result import JsonObject, Parsed, Span
-from .strict_json import decode
+from .strict_json import decode, decode_flawless
 from .tools import Tools
 from .transcript import Transcript
 
@@ -61,10 +61,31 @@ class _Reader(BlockReader):
         self._framing_noted = False
         self._errors = 0
 
+    def _block(self, start: int, body: int) -> int:
+        """Read a block that is whole and right, as most are, at once; any other step by step."""
+        tag, text, out = self._next_tag(body), self._text, self._out
+        if tag is None or not text.startswith(CLOSE, tag[0]):
+            return super()._block(start, body)
+        piece = text[body : tag[0]]
+        call = read_call(decode_flawless(piece), out.tools)
+        if call is None:
+            return super()._block(start, body)
+        if out.tools is not None:
+            out.judge_contract(*call, partial(member_span, text, self._skip(body)))
+        out.add_call(*call, Span(start, tag[1]))
+        if not (self._framing_noted or (piece[0] == piece[-1] == "\n")):
+            begins, ends = piece.index("{"), piece.rindex("}") + 1
+            self._judge_framing(Span(body, body + begins), Span(body + ends, body + len(piece)))
+        return tag[1]
+
     def _body(self, start: int, body: int, position: int) -> int:
         if not self._text.startswith("{", position):
             return self._no_object(start, body, position)
-        read = decode(self._text, position, self._next_start(position))
+        tag = self._next_tag(position)
+        if tag is not None and self._text.startswith(CLOSE, tag[0]):
+            read = decode_located(self._text, position)  # the quick reader declined it
+        else:
+            read = decode(self._text, position, self._next_start(position))
         if isinstance(read, JsonError):
             return self._broken_json(start, body, read)
         return self._after_object(start, body, position, read)
@@ -174,7 +195,7 @@ class _Reader(BlockReader):
         place: Span | None = None
         if isinstance(read, Decoded):
             place = Span(position, read.end)
-            read = decode_located(self._text, position)
+            read = read if read.members else decode_located(self._text, position)
         defects = object_defects(read.members, out.tools, place)
         if isinstance(read, JsonError) and read.fault is JsonFault.INVALID:
             # The object will never name a function; what it would have named does not matter.

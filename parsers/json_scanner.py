@@ -17,7 +17,10 @@ MAX_DEPTH = 200
 MAX_NUMBER_LENGTH = 4300
 
 _WHITESPACE = re.compile(r"[ \t\n\r]*+")
+_BLANK = frozenset(" \t\n\r")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+# A key without escapes, and its colon.
+_PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE_LENGTH = 6
@@ -114,14 +117,14 @@ class _Scanner:
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text
-        self._position = start
+        self._position: int = start
         self._open: list[dict[str, Json] | list[Json]] = []
         self._keys: list[str] = []
         self._members: list[Member] = []
         self._duplicates: list[Span] = []
         self._outer_key = Span(start, start)
-        self._outer_value_start = start
-        self._last_string = (-1, -1)
+        self._outer_value_start: int = start
+        self._last_string: tuple[int, int] = (-1, -1)
 
     def scan(self) -> Decoded | JsonError:
         """Return the value, or the first error with what was whole before it."""
@@ -202,15 +205,23 @@ class _Scanner:
     def _key(self, wanted: str) -> None:
         """Read a key and its colon."""
         start = self._position
-        if not self._text.startswith('"', start):
+        plain = _PLAIN_KEY.match(self._text, start)
+        if plain is not None:
+            key, self._position = plain[1], plain.end(1) + 1
+            self._last_string = (start, self._position)
+        elif self._text.startswith('"', start):
+            key = self._string()
+        else:
             raise self._unexpected(wanted)
-        key = self._string()
         container = self._open[-1]
         if isinstance(container, dict) and key in container:
             self._duplicates.append(Span(start, self._position))
         self._keys[-1] = key
         if len(self._open) == 1:
             self._outer_key = Span(start, self._position)
+        if plain is not None:
+            self._position = plain.end()
+            return
         self._skip()
         if not self._text.startswith(":", self._position):
             raise self._unexpected("a colon")
@@ -316,6 +327,8 @@ class _Scanner:
         return (position if begun is None else begun.end()) == len(self._text)
 
     def _skip(self) -> None:
+        if self._text[self._position : self._position + 1] not in _BLANK:
+            return
         matched = _WHITESPACE.match(self._text, self._position)
         if matched is not None:
             self._position = matched.end()

@@ -10,16 +10,16 @@ grammar refuses (see `_decode_quickly`), and, where that declines, by the one th
 """
 
 import json
+import math
 import re
 
-from .json_scanner import MAX_DEPTH, Decoded, JsonError, decode_located
+from .json_scanner import MAX_DEPTH, MAX_NUMBER_LENGTH, Decoded, JsonError, decode_located
 from .result import Json
 
-# Numbers that may be infinite, or too long: a large exponent, or a long row of digits.
-_HUGE_EXPONENT = re.compile(r"[eE]\+?[0-9]{3}")
-_LONG_NUMBER = re.compile(r"[0-9]{300}")
-_LONG_NUMBER_LENGTH = 300
+# Digits that may be a number of more characters than are read; what is shorter has none.
+_LONG_NUMBER = re.compile(r"[0-9]{4000}")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_WHITESPACE = " \t\n\r"
 
 
 def decode(text: str, start: int = 0, likely_end: int | None = None) -> Decoded | JsonError:
@@ -32,8 +32,18 @@ def decode(text: str, start: int = 0, likely_end: int | None = None) -> Decoded 
         start: Where the value begins; whitespace before it is skipped.
         likely_end: A guess at where the value ends. A good guess is quick; a bad one only costs time.
     """
-    quick = _decode_quickly(text, start, len(text) if likely_end is None else likely_end)
-    return decode_located(text, start) if quick is None else quick
+    quick = _decode_quickly(text[start:likely_end])
+    return decode_located(text, start) if quick is None else Decoded(quick[0], start + quick[1])
+
+
+def decode_flawless(piece: str) -> Json:
+    """Return the object or array that a piece of text is, whitespace around it aside; None if in any doubt.
+
+    Nothing can be said against what is returned; of what is not, `decode` tells.
+    """
+    piece = piece.strip(_WHITESPACE)
+    quick = _decode_quickly(piece)
+    return quick[0] if quick is not None and quick[1] == len(piece) else None
 
 
 class _DeclinedError(ValueError):
@@ -51,22 +61,28 @@ def _unique_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return members
 
 
-_QUICK = json.JSONDecoder(object_pairs_hook=_unique_members, parse_constant=_refuse_constant)
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if math.isinf(number) or len(literal) > MAX_NUMBER_LENGTH:
+        raise _DeclinedError(literal)
+    return number
 
 
-def _decode_quickly(text: str, start: int, end: int) -> Decoded | None:
+_QUICK = json.JSONDecoder(
+    object_pairs_hook=_unique_members, parse_float=_finite, parse_constant=_refuse_constant
+)
+
+
+def _decode_quickly(piece: str) -> tuple[Json, int] | None:
     """Decode an object or array with the C scanner, or return None where that is not exactly as strict.
 
-    It is laxer in four things. Hooks refuse duplicate keys and constants; surrogate escapes and numbers that
-    may be infinite or too long are looked for before, and deep nesting after. Numbers end where an object or
-    array goes on, so a slice that ends too early can only fail.
+    It is laxer in five things. Hooks refuse duplicate keys, constants and floats that are infinite; surrogate
+    escapes and long integers are looked for before, and deep nesting after. Numbers end where an object or
+    array goes on, so a piece that ends too early can only fail.
     """
-    piece = text[start:end]
     if piece[:1] not in {"{", "["} or ("\\u" in piece and _SURROGATE.search(piece)):
         return None
-    if _HUGE_EXPONENT.search(piece):
-        return None
-    if len(piece) >= _LONG_NUMBER_LENGTH and _LONG_NUMBER.search(piece):
+    if len(piece) > MAX_NUMBER_LENGTH and _LONG_NUMBER.search(piece):
         return None
     try:
         value, length = _QUICK.raw_decode(piece)
@@ -74,7 +90,7 @@ def _decode_quickly(text: str, start: int, end: int) -> Decoded | None:
         return None
     if piece.count("{") + piece.count("[") > MAX_DEPTH and _is_too_deep(value):
         return None
-    return Decoded(value, start + length)
+    return value, length
 
 
 def _is_too_deep(value: Json) -> bool:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .json_path import json_path, shorten
+from .plain_schema import Accepts, plain_schema
 from .result import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -34,14 +35,16 @@ class Tools:
     """The declared functions of one sample.
 
     `declared` keeps the OpenAI tool objects exactly as given (they are what is sent); `functions` maps each
-    name to its parameter schema; `validators` the same names to the compiled validator. `unchecked` says
-    what is wrong with tools that nothing is checked against (see `compile_tools`), one sentence each.
+    name to its parameter schema; `validators` the same names to the compiled validator, and `plain` some of
+    them to what accepts right arguments at once. `unchecked` says what is wrong with tools that nothing is
+    checked against (see `compile_tools`), one sentence each.
     """
 
     declared: tuple[JsonObject, ...]
     functions: dict[str, JsonObject]
     validators: "dict[str, Validator]"
     unchecked: tuple[str, ...] = ()
+    plain: dict[str, Accepts] = field(default_factory=dict[str, Accepts])
 
 
 def compile_tools(
@@ -81,7 +84,9 @@ def compile_tools(
             _ = validators.setdefault(name, validator)
         if isinstance(tool, Mapping):
             kept.append(tool)
-    return Tools(tuple(kept), functions, validators, tuple(unchecked))
+    accepting = {name: plain_schema(schema) for name, schema in functions.items()}
+    plain = {name: accepts for name, accepts in accepting.items() if accepts is not None}
+    return Tools(tuple(kept), functions, validators, tuple(unchecked), plain)
 
 
 def _compile_tool(

@@ -1,4 +1,4 @@
-"""One sample in every arm, as plain values: what `show` and the HTML report both draw."""
+"""One sample in every arm, as plain values: what `show` and the HTML pages both draw."""
 
 import json
 import re
@@ -15,6 +15,7 @@ from ..evals.divergence import DivergenceLabel
 from ..evals.finding import Cause, Finding, Transition
 from ..evals.grade import Grade
 from ..evals.ladder import GradedSample, read_answers
+from ..evals.pairing import Pair
 from ..evals.plan import Mode
 from ..evals.summary import Summary
 from ..evals.ways import Locus
@@ -85,23 +86,42 @@ class Case:
 
 def read_case(summary: Summary, graded: GradedSample) -> Case:
     """Read every attempt of a sample again, with its grade."""
-    record = summary.record
-    tries: dict[str, tuple[Try, ...]] = {}
-    for arm in record.plan.arms:
-        answers = read_answers(record, graded.sample, arm.name)
-        attempts = sorted(
-            record.by_sample.get((graded.sample.id, arm.name), ()),
-            key=lambda one: (STAGES.index(one.stage), one.max_tokens, one.attempt),
-        )
-        tries[arm.name] = tuple(
-            Try(
-                attempt,
-                answers.get((attempt.stage, attempt.max_tokens, attempt.attempt)),
-                _grade(graded, attempt),
-            )
-            for attempt in attempts
-        )
+    names = [arm.name for arm in summary.run.plan.arms]
+    return Case(graded, {name: read_tries(summary, graded, name) for name in names})
+
+
+def read_pair(pair: Pair, graded: GradedSample) -> Case:
+    """The same of two arms alone, under their labels.
+
+    Args:
+        pair: The two arms.
+        graded: A sample of the pair.
+    """
+    tries = {
+        one.label: read_tries(one.summary, one.graded_sample(graded.sample.id), one.arm)
+        for one in (pair.left, pair.right)
+    }
     return Case(graded, tries)
+
+
+def read_tries(summary: Summary, graded: GradedSample, arm: str) -> tuple[Try, ...]:
+    """Every attempt of one arm at a sample, in the order of stages, budgets and numbers."""
+    record = summary.record_of(graded.sample.id)
+    if record is None:
+        raise AssertionError("what was graded is a sample of the run")
+    answers = read_answers(record, graded.sample, arm)
+    attempts = sorted(
+        record.by_sample.get((graded.sample.id, arm), ()),
+        key=lambda one: (STAGES.index(one.stage), one.max_tokens, one.attempt),
+    )
+    return tuple(
+        Try(
+            attempt,
+            answers.get((attempt.stage, attempt.max_tokens, attempt.attempt)),
+            _grade(graded, attempt),
+        )
+        for attempt in attempts
+    )
 
 
 def _grade(graded: GradedSample, attempt: Attempt) -> Grade | None:

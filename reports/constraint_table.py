@@ -18,10 +18,10 @@ _STRUCTURED = (
 
 def constraint_table(summary: Summary) -> Table | None:
     """What free and constrained requests did apart; None where all are free, or none can be constrained."""
-    record = summary.record
-    if record.plan.run.mode is Mode.PROMPTED:
+    run = summary.run
+    if run.plan.run.mode is Mode.PROMPTED:
         return None
-    held = {sample.id: constraint_of(sample) for sample in record.samples}
+    held = {sample.id: constraint_of(sample) for block in run.blocks() for sample in block.read().samples}
     if set(held.values()) == {"auto"}:
         return None
     counted = [

@@ -11,6 +11,7 @@ from ..evals.position import passes_by_part
 from ..evals.summary import Summary
 from .constraint_table import constraint_table
 from .server_tables import position_table, speculation_table, speed_tables, ways_table
+from .steps import Step, report_steps
 from .table import MISSING, Table
 from .visible import visible_line
 
@@ -37,7 +38,7 @@ class Contents:
     verdicts: tuple[CandidateVerdict, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
-    next_commands: tuple[str, ...]
+    steps: tuple[Step, ...]
 
 
 def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
@@ -47,20 +48,33 @@ def build_contents(summary: Summary, *, findings_shown: int = 50) -> Contents:
         summary: The run, judged.
         findings_shown: Rows of the findings table; the rest is counted in its note.
     """
-    run = summary.record.plan.run
     pairs = list(zip(summary.comparisons, summary.rulings, strict=True))
     return Contents(
-        title=f"draftproof: {summary.record.directory.name}",
-        asked=(
-            f"{len(summary.record.samples)} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
-            f"dialect {run.dialect}, max_tokens {run.max_tokens}, doublings {run.doublings}, "
-            f"temperature {run.temperature:g}, seed {run.seed}"
-        ),
+        title=f"draftproof: {summary.run.directory.name}",
+        asked=asked_line(summary),
         decision=summary.decision,
-        verdicts=tuple(CandidateVerdict(c.candidate, r.decision, r.reasons) for c, r in pairs),
+        verdicts=verdicts_of(summary),
         tables=tuple(_tables(summary, pairs, findings_shown)),
         notes=tuple(_notes(summary)),
-        next_commands=tuple(_next_commands(summary)),
+        steps=tuple(report_steps(summary)),
+    )
+
+
+def verdicts_of(summary: Summary) -> tuple[CandidateVerdict, ...]:
+    """The decision on each candidate, with its reasons."""
+    return tuple(
+        CandidateVerdict(comparison.candidate, ruling.decision, ruling.reasons)
+        for comparison, ruling in zip(summary.comparisons, summary.rulings, strict=True)
+    )
+
+
+def asked_line(summary: Summary) -> str:
+    """What a run asked, and how, on one line."""
+    run = summary.run.plan.run
+    return (
+        f"{summary.judged.samples} samples of {', '.join(run.tasks)}; mode {run.mode.value}, "
+        f"dialect {run.dialect}, max_tokens {run.max_tokens}, doublings {run.doublings}, "
+        f"temperature {run.temperature:g}, seed {run.seed}"
     )
 
 
@@ -75,7 +89,8 @@ def _tables(
     yield _rates(pairs)
     yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
     yield from speed_tables(summary.speeds)
-    if (by_position := position_table(passes_by_part(summary.record, summary.graded))) is not None:
+    passes = {name: arm.passes for name, arm in summary.judged.arms.items()}
+    if (by_position := position_table(passes_by_part(passes))) is not None:
         yield by_position
     yield _findings(summary.comparisons, findings_shown)
 
@@ -254,11 +269,11 @@ def tokens_of(finding: Finding) -> str:
 def _notes(summary: Summary) -> list[str]:
     notes: list[str] = []
     notes += _thin_drafting(summary)
-    if summary.record.plan.run.redact:
+    if summary.run.plan.run.redact:
         notes.append(
             "Redacted: prompts, values and answers stand in the run as hashes; answers were read first."
         )
-    asked_baseline = summary.record.plan.baseline.name
+    asked_baseline = summary.run.plan.baseline.name
     if (chosen := summary.comparisons[0].baseline) != asked_baseline:
         notes.append(
             f"Compared with {chosen}, as asked for. The control was made of {asked_baseline} only: "
@@ -270,20 +285,20 @@ def _notes(summary: Summary) -> list[str]:
             "candidate had been called a regression."
         )
     notes += summary.history
-    budget = summary.record.plan.run.max_tokens
+    budget = summary.run.plan.run.max_tokens
     needed = max((c.needed_max_tokens or 0 for c in summary.comparisons), default=0)
     if needed:
         notes.append(
             f"The longest answer that was cut at {budget} tokens and later finished needed {needed}: with "
             f"max_tokens {needed} or more the cap would have broken none of these."
         )
-    notes += [f"Suite: {note}" for note in summary.record.notes]
+    notes += [f"Suite: {note}" for note in summary.run.notes]
     if retried := sum(arm.retried for arm in summary.arms):
         notes.append(f"{retried} sends were repeated after an endpoint failure.")
-    if summary.record.damaged:
-        places = ", ".join(summary.record.damaged[:5])
+    if summary.judged.damaged:
+        places = ", ".join(summary.judged.damaged[:5])
         notes.append(
-            f"{len(summary.record.damaged)} unreadable journal lines ({places}): torn by a kill or edited; "
+            f"{len(summary.judged.damaged)} unreadable journal lines ({places}): torn by a kill or edited; "
             "their samples are asked again on the next run."
         )
     return notes
@@ -291,7 +306,7 @@ def _notes(summary: Summary) -> list[str]:
 
 def _thin_drafting(summary: Summary) -> list[str]:
     """Candidates that speculate in name: dynamic speculation falls to nearly nothing under load."""
-    baseline = summary.record.plan.baseline.name
+    baseline = summary.run.plan.baseline.name
     return [
         f"Only {share:.2%} of {arm.name}'s output came out of drafts: this says little about speculation."
         for arm in summary.arms
@@ -299,24 +314,4 @@ def _thin_drafting(summary: Summary) -> list[str]:
         and arm.counted is not None
         and (share := arm.counted.drafted_share) is not None
         and 0 < share < THIN_DRAFTING
-    ]
-
-
-def _next_commands(summary: Summary) -> list[str]:
-    directory = summary.record.directory
-    regression = next(
-        (
-            finding
-            for wanted in (True, False)
-            for comparison in summary.comparisons
-            for finding in comparison.findings
-            if finding.transition is Transition.REGRESSION and (finding.code != "cap_cut") is wanted
-        ),
-        None,
-    )
-    sample_id = regression.id if regression is not None else summary.record.samples[0].id
-    return [
-        f"draftproof show {directory} {sample_id}",
-        f"draftproof report {directory} --format markdown -o report.md",
-        f"draftproof gate {directory} --margin 0.05",
     ]

@@ -1,71 +1,82 @@
-"""Two arms side by side, or all arms of a run: what a person needs to choose between them."""
+"""What a comparison of arms says, as plain tables: of two of them, or of all arms of a run."""
 
 from collections.abc import Sequence
-
-from rich.console import Console
-from rich.text import Text
+from dataclasses import dataclass, replace
 
 from ..evals.arm_summary import ArmSummary
-from ..evals.choice import choose_arm
-from ..evals.comparison import Comparison
+from ..evals.attribute import MISSING_ATTEMPT
+from ..evals.choice import Choice, choose_arm
 from ..evals.decision.statistics import mcnemar_exact
-from ..evals.pairing import Operand, only_one_breaks, operands, pair_arms
+from ..evals.pairing import Pair, only_one_breaks, operands, pair_arms
+from ..evals.speed import ArmSpeed
 from ..evals.summary import Summary
+from .contents import CandidateVerdict, asked_line, verdicts_of
+from .steps import Step, diff_steps
 from .table import MISSING, Table
-from .terminal import STYLES, open_console, print_table, text_of
+from .visible import visible_line
 from .walk import CHANGED
 
 _LISTED = 50
 
 
-def render_pair(left: Operand, right: Operand, *, width: int = 100, color: bool = False) -> str:
-    """Two arms: their figures, which samples only one breaks, and how far they agree."""
-    comparison = pair_arms(left, right)
-    console = open_console(width, color=color)
-    console.print(Text(f"{left.label} against {right.label}", style="bold"))
-    console.print()
-    _print_titled(
-        console,
-        _figures(*((one.label, one.figures, _speeds(one.summary).get(one.arm)) for one in (left, right))),
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A whole comparison; the first table has the arms' own figures.
+
+    `verdicts` on the candidates and `choice`, the arm to turn on, are said of all arms of a run.
+    """
+
+    title: str
+    asked: str
+    tables: tuple[Table, ...]
+    steps: tuple[Step, ...]
+    sentences: tuple[str, ...] = ()
+    verdicts: tuple[CandidateVerdict, ...] = ()
+    choice: Choice | None = None
+
+
+def build_diff(compared: Pair | Summary) -> Diff:
+    """Everything that a comparison shows at a terminal and in Markdown: of two arms, or of all of a run."""
+    if isinstance(compared, Summary):
+        return Diff(
+            title=f"all arms of {compared.run.directory}",
+            asked=asked_line(compared),
+            tables=(_figures(compared.arms, compared.speeds), _decisions(compared), _matrix(compared)),
+            steps=tuple(diff_steps(compared)),
+            verdicts=verdicts_of(compared),
+            choice=_choice(compared),
+        )
+    arms = [replace(one.figures, name=one.label) for one in (compared.left, compared.right)]
+    return Diff(
+        title=f"{compared.left.label} against {compared.right.label}",
+        asked=asked_line(compared.left.summary),
+        tables=(_figures(arms, pair_speeds(compared)), _breaks(compared), _samples(compared)),
+        steps=tuple(diff_steps(compared)),
+        sentences=tuple(_agreement(compared)),
     )
-    _print_titled(console, _breaks(left, right, comparison))
-    _print_titled(console, _samples(left, right, comparison))
-    for sentence in _agreement(left, right, comparison):
-        console.print(Text(sentence))
-    return text_of(console)
 
 
-def render_matrix(summary: Summary, *, width: int = 100, color: bool = False) -> str:
-    """All arms of a run: figures, causes, who breaks what whom, and the arm that the policy would choose."""
-    console = open_console(width, color=color)
-    console.print(Text(f"all arms of {summary.record.directory}", style="bold"))
-    console.print()
-    speeds = _speeds(summary)
-    _print_titled(console, _figures(*((arm.name, arm, speeds.get(arm.name)) for arm in summary.arms)))
-    _print_titled(console, _decisions(summary))
-    _print_titled(console, _pairs(summary))
-    said = {c.candidate: r.decision for c, r in zip(summary.comparisons, summary.rulings, strict=True)}
-    choice = choose_arm(summary.comparisons[0].baseline, said, speeds)
-    style = "bold" if choice.arm is None else STYLES[said[choice.arm]]
-    console.print(Text.assemble(("choice: ", "bold"), (choice.arm or "none", style), f" ({choice.reason})"))
-    return text_of(console)
+def pair_speeds(pair: Pair) -> list[ArmSpeed]:
+    """How fast two arms were, under their labels; the speed-up is against the left one."""
+    speeds = [
+        replace(speed, name=one.label)
+        for one in (pair.left, pair.right)
+        for speed in one.summary.speeds
+        if speed.name == one.arm
+    ]
+    left = next((one.tokens_per_second for one in speeds if one.name == pair.left.label), None)
+    return [
+        replace(one, speedup=one.tokens_per_second / left if one.tokens_per_second and left else None)
+        for one in speeds
+    ]
 
 
-def _print_titled(console: Console, table: Table) -> None:
-    console.print(Text(table.title, style="bold"))
-    print_table(console, table)
-    console.print()
-
-
-def _speeds(summary: Summary) -> dict[str, float | None]:
-    """Tokens per second of the arms, where they were asked one at a time."""
-    return {one.name: one.tokens_per_second for one in summary.speeds}
-
-
-def _figures(*arms: tuple[str, ArmSummary, float | None]) -> Table:
+def _figures(arms: Sequence[ArmSummary], speeds: Sequence[ArmSpeed]) -> Table:
+    """First answers and speed, a row for each arm."""
+    speed_of = {one.name: one for one in speeds}
     rows = tuple(
         (
-            label,
+            visible_line(arm.name),
             str(arm.attempts),
             str(arm.passed),
             str(arm.wrong),
@@ -73,33 +84,41 @@ def _figures(*arms: tuple[str, ArmSummary, float | None]) -> Table:
             str(arm.void),
             arm.speculating.value,
             MISSING if arm.acceptance is None else f"{arm.acceptance:.0%}",
-            MISSING if speed is None else f"{speed:.0f}",
+            *_speed_cells(speed_of.get(arm.name)),
         )
-        for label, arm, speed in arms
+        for arm in arms
     )
-    header = ("arm", "n", "pass", "fail", "cut", "void", "spec.", "accepted", "tok/s")
-    return Table("First answers", header, rows, frozenset((1, 2, 3, 4, 5, 7, 8)))
+    header = ("arm", "n", "pass", "fail", "cut", "void", "spec.", "accepted", "tok/s", "speed-up")
+    return Table("First answers", header, rows, frozenset((1, 2, 3, 4, 5, 7, 8, 9)))
 
 
-def _breaks(left: Operand, right: Operand, comparison: Comparison) -> Table:
+def _speed_cells(speed: ArmSpeed | None) -> tuple[str, str]:
+    if speed is None or speed.tokens_per_second is None:
+        return MISSING, MISSING
+    return f"{speed.tokens_per_second:.0f}", MISSING if speed.speedup is None else f"{speed.speedup:.2f}x"
+
+
+def _breaks(pair: Pair) -> Table:
+    """What only one of two arms breaks, by cause and code."""
+    comparison = pair.comparison
     counts = sorted(only_one_breaks(comparison).items(), key=lambda item: (-sum(item[1]), item[0]))
     rows = [(cause, code, str(ours), str(theirs)) for (cause, code), (ours, theirs) in counts]
     if rows:
         rows.append(("all", "", str(comparison.fixes.total), str(comparison.regressions.total)))
     return Table(
         f"Broken in one only (n = {comparison.compared} of {comparison.samples} compared)",
-        ("cause", "code", f"only {left.label}", f"only {right.label}"),
+        ("cause", "code", f"only {pair.left.label}", f"only {pair.right.label}"),
         tuple(rows),
         frozenset((2, 3)),
     )
 
 
-def _samples(left: Operand, right: Operand, comparison: Comparison) -> Table:
-    changed = [finding for finding in comparison.findings if finding.transition in CHANGED]
+def _samples(pair: Pair) -> Table:
+    changed = [finding for finding in pair.comparison.findings if finding.transition in CHANGED]
     rows = tuple(
         (
-            finding.id,
-            right.label if finding.transition is CHANGED[0] else left.label,
+            visible_line(finding.id),
+            finding.broken_in or MISSING,
             MISSING if finding.cause is None else finding.cause.value,
             finding.code or MISSING,
         )
@@ -114,7 +133,9 @@ def _samples(left: Operand, right: Operand, comparison: Comparison) -> Table:
     )
 
 
-def _agreement(left: Operand, right: Operand, comparison: Comparison) -> Sequence[str]:
+def _agreement(pair: Pair) -> Sequence[str]:
+    """How far two arms agree, and what keeps them from being compared, in sentences."""
+    comparison = pair.comparison
     same = comparison.both_pass + comparison.both_fail
     sentences: list[str] = []
     if comparison.compared:
@@ -125,13 +146,20 @@ def _agreement(left: Operand, right: Operand, comparison: Comparison) -> Sequenc
         p = mcnemar_exact(comparison.regressions.total, comparison.fixes.total).two_sided
         sentences.append(f"that the arms differ at all: p = {p:.2g} (McNemar's exact test, two-sided)")
     if comparison.void:
-        sentences.append(f"void: {comparison.void} of {comparison.samples}")
-    if left.summary is not right.summary and any(s.expected is None for s in left.summary.record.samples):
+        codes = ", ".join(f"{code} {count}" for code, count in comparison.void_codes.items())
+        sentences.append(f"void: {comparison.void} of {comparison.samples} ({codes})")
+    if not pair.is_of_one_run and comparison.void_codes.get(MISSING_ATTEMPT):
+        sentences.append(
+            f"{MISSING_ATTEMPT}: a run asks again at a larger budget what its own arms were cut in, so these "
+            "were not asked at the same budgets in both; one run of both arms judges them"
+        )
+    if not pair.is_of_one_run and pair.left.summary.judged.unlabelled:
         sentences.append("nobody labelled some samples: there each run judges by its own baseline's answer")
     return sentences
 
 
 def _decisions(summary: Summary) -> Table:
+    """What each candidate of a run breaks and fixes, by cause, and what the gate says of it."""
     rows = tuple(
         (
             comparison.candidate,
@@ -148,19 +176,26 @@ def _decisions(summary: Summary) -> Table:
     return Table("Regressions / fixes against the baseline", header, rows, frozenset(range(1, 7)))
 
 
-def _pairs(summary: Summary) -> Table:
+def _matrix(summary: Summary) -> Table:
     """Every arm against every other: what the row's arm breaks and the column's gets right."""
     names = [arm.name for arm in summary.arms]
     broken: dict[tuple[str, str], str] = {}
     for place, one in enumerate(names):
         for other in names[place + 1 :]:
-            comparison = pair_arms(*operands(summary, one, summary, other))
+            comparison = pair_arms(*operands(summary, one, summary, other)).comparison
             broken[one, other] = str(comparison.fixes.total)
             broken[other, one] = str(comparison.regressions.total)
     rows = tuple((one, *(broken.get((one, other), "·") for other in names)) for one in names)
     return Table(
-        f"Broken by the row's arm, right in the column's (n = {len(summary.record.samples)})",
+        f"Broken by the row's arm, right in the column's (n = {summary.judged.samples})",
         ("breaks", *names),
         rows,
         frozenset(range(1, len(names) + 1)),
     )
+
+
+def _choice(summary: Summary) -> Choice:
+    """The arm of a run that the policy would turn on."""
+    said = {c.candidate: r.decision for c, r in zip(summary.comparisons, summary.rulings, strict=True)}
+    speeds = {one.name: one.tokens_per_second for one in summary.speeds}
+    return choose_arm(summary.comparisons[0].baseline, said, speeds)

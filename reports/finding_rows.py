@@ -1,4 +1,4 @@
-"""The findings as JSON for the HTML report: what its table lists, and what a row opens to."""
+"""The findings as JSON for the HTML pages: what their table lists, and what a row opens to."""
 
 import json
 from collections.abc import Sequence
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from ..evals.finding import Finding, Transition
+from ..evals.pairing import Operand, Pair
 from ..evals.parting import first_difference
-from ..evals.plan import Arm, Mode
-from ..evals.summary import Summary
 from .case import (
     Case,
     Try,
@@ -18,7 +17,7 @@ from .case import (
     due_lines,
     locus,
     message_text,
-    read_case,
+    read_pair,
     show_command,
     sufficed,
     telling_budget,
@@ -41,12 +40,18 @@ _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 Row = dict[str, JsonValue]
 
 
-def findings_json(summary: Summary) -> str:
-    """Everything the table needs, as JSON that can stand in a script element whatever a model wrote."""
+def findings_json(pairs: Sequence[Pair], *, names_arms: bool = False) -> str:
+    """Everything the table needs, as JSON that can stand in a script element whatever a model wrote.
+
+    Args:
+        pairs: What was compared.
+        names_arms: Whether a row says which arm alone broke its sample, instead of regression or fix: between
+            two candidates neither is the baseline.
+    """
     bodies: dict[str, int] = {}
-    rows = _rows(summary, bodies)
+    rows = _rows(pairs, bodies, names_arms=names_arms)
     content: Row = {
-        "arms": {arm.name: _arm(arm, summary.record.plan.run.mode) for arm in summary.record.plan.arms},
+        "arms": {visible_line(one.label): _arm(one) for pair in pairs for one in (pair.left, pair.right)},
         "rows": list(rows),
         "bodies": list(bodies),
     }
@@ -58,18 +63,31 @@ def json_for_html(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=True).translate(_ESCAPED)
 
 
-def _rows(summary: Summary, bodies: dict[str, int]) -> Sequence[Row]:
+def _rows(pairs: Sequence[Pair], bodies: dict[str, int], *, names_arms: bool) -> Sequence[Row]:
     """Regressions, then fixes, then void samples; within them in the order of the suite."""
-    samples = {graded.sample.id: graded for graded in summary.graded}
-    found = [f for comparison in summary.comparisons for f in comparison.findings if f.transition in LISTED]
-    found.sort(key=lambda finding: (LISTED.index(finding.transition), finding.is_known))
+    found = [(pair, one) for pair in pairs for one in pair.comparison.findings if one.transition in LISTED]
+    found.sort(key=lambda item: (LISTED.index(item[1].transition), item[1].is_known))
     rows: list[Row] = []
-    for number, finding in enumerate(found):
-        row = _listed(finding) | {"command": show_command(summary.record.directory, finding.id)}
+    for number, (pair, finding) in enumerate(found):
+        row = _listed(finding)
+        row["what"] = _what(finding) if names_arms else finding.transition.value
+        row["commands"] = _commands(pair, finding)
         if number < OPENED:
-            row |= _opened(summary, read_case(summary, samples[finding.id]), finding, bodies)
+            case = read_pair(pair, pair.graded_sample(finding.id))
+            row |= _opened(case, finding, bodies, is_redacted=pair.left.summary.run.plan.run.redact)
         rows.append(row)
     return rows
+
+
+def _what(finding: Finding) -> str:
+    broken = finding.broken_in
+    return finding.transition.value if broken is None else f"only {visible_line(broken)}"
+
+
+def _commands(pair: Pair, finding: Finding) -> list[JsonValue]:
+    """What shows the sample in a terminal: a command for each run."""
+    directories = dict.fromkeys(one.summary.run.directory for one in (pair.left, pair.right))
+    return [show_command(directory, finding.id) for directory in directories]
 
 
 def _listed(finding: Finding) -> Row:
@@ -77,9 +95,9 @@ def _listed(finding: Finding) -> Row:
     return {
         "id": visible_line(finding.id),
         "category": visible_line(finding.category),
-        "candidate": finding.candidate,
-        "baseline": finding.baseline,
-        "what": finding.transition.value,
+        "candidate": visible_line(finding.candidate),
+        "baseline": visible_line(finding.baseline),
+        "tone": finding.transition.value,
         "cause": None if finding.cause is None else finding.cause.value,
         "code": finding.code,
         "tokens": tokens_of(finding),
@@ -89,11 +107,11 @@ def _listed(finding: Finding) -> Row:
     }
 
 
-def _opened(summary: Summary, case: Case, finding: Finding, bodies: dict[str, int]) -> Row:
+def _opened(case: Case, finding: Finding, bodies: dict[str, int], *, is_redacted: bool) -> Row:
     budget = telling_budget(finding)
     pair = [case.judged(arm, budget) for arm in (finding.baseline, finding.candidate)]
     texts = [one.text if one is not None else "" for one in pair]
-    is_told = texts[0] != texts[1] and None not in pair and not summary.record.plan.run.redact
+    is_told = texts[0] != texts[1] and None not in pair and not is_redacted
     difference = first_difference(*texts) if is_told else None
     sample = case.sample
     entry = None if finding.code is None else explanation(finding.code)
@@ -124,7 +142,14 @@ def _side(
 ) -> dict[str, JsonValue]:
     tries: list[JsonValue] = [_try(each) for each in case.tries.get(arm, ())]
     if one is None:
-        return {"arm": arm, "tries": tries, "before": None, "after": None, "calls": [], "defects": []}
+        return {
+            "arm": visible_line(arm),
+            "tries": tries,
+            "before": None,
+            "after": None,
+            "calls": [],
+            "defects": [],
+        }
     text = one.text
     # Both halves are made visible apart, since an escape is longer than what it stands for.
     at = len(text) if difference is None else difference
@@ -132,7 +157,7 @@ def _side(
     if body is not None and len(body) > BODY_SHOWN:
         body = None
     return {
-        "arm": arm,
+        "arm": visible_line(arm),
         "tries": tries,
         "tokens": one.attempt.completion_tokens,
         "before": _before(text[:at], TEXT_SHOWN // 2 if difference is not None else TEXT_SHOWN),
@@ -164,7 +189,8 @@ def _try(one: Try) -> Row:
     }
 
 
-def _arm(arm: Arm, mode: Mode) -> Row:
+def _arm(operand: Operand) -> Row:
+    arm, mode = operand.plan_arm, operand.summary.run.plan.run.mode
     return {"curl": list(curl_frame(arm, mode)), "python": list(python_frame(arm, mode))}
 
 

@@ -36,7 +36,7 @@ def details(summary: Summary, finding: Finding) -> Iterator[str]:
         yield f"reproduced: {finding.reproduced[0]} of {finding.reproduced[1]} repeats"
     if finding.is_known:
         yield "known: the accepted run had it too"
-    yield f"look at it: draftproof show {visible_line(f'{summary.record.directory} {finding.id}')}"
+    yield f"look at it: draftproof show {visible_line(f'{summary.run.directory} {finding.id}')}"
 
 
 def _seen(attempt: JsonValue) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from ..errors import UserError
 from ..evals.attempt import Attempt
 from ..evals.grade import Grade
-from ..evals.record import Record
+from ..evals.run import Run
 from ..evals.summary import Summary
 
 if TYPE_CHECKING:
@@ -77,13 +77,19 @@ _FINDINGS = {
 Cell = str | int | float | None
 
 
-def attempts_frame(record: Record) -> "DataFrame":
+def attempts_frame(run: Run) -> "DataFrame":
     """One row for each attempt, in the order of the suite, the arms and the sending; texts as they came."""
-    categories = {sample.id: sample.category for sample in record.samples}
-    places = {sample.id: place for place, sample in enumerate(record.samples)}
-    arms = {arm.name: place for place, arm in enumerate(record.plan.arms)}
-    attempts = sorted(record.attempts.values(), key=lambda a: (places.get(a.id, -1), arms[a.arm], a.index))
-    return _frame([_attempt(one, categories.get(one.id)) for one in attempts], _ATTEMPTS)
+    places = {sample_id: place for place, sample_id in enumerate(run.ids)}
+    arms = {arm.name: place for place, arm in enumerate(run.plan.arms)}
+    rows: list[dict[str, Cell]] = []
+    for block in run.blocks():
+        record = block.read()
+        categories = {sample.id: sample.category for sample in record.samples}
+        attempts = sorted(
+            record.attempts.values(), key=lambda a: (places.get(a.id, -1), arms[a.arm], a.index)
+        )
+        rows += [_attempt(one, categories.get(one.id)) for one in attempts]
+    return _frame(rows, _ATTEMPTS)
 
 
 def grades_frame(summary: Summary) -> "DataFrame":
@@ -93,11 +99,11 @@ def grades_frame(summary: Summary) -> "DataFrame":
     `confirm`.
     """
     rows: list[dict[str, Cell]] = []
-    for one in summary.graded:
+    for one in summary.graded():
         graded: list[tuple[str, str, int, int, Grade]] = []
         for arm, ladder in one.arms.items():
             graded += [(arm, "judged", budget, 1, grade) for budget, grade in ladder.items()]
-        baseline = summary.record.plan.baseline.name
+        baseline = summary.run.plan.baseline.name
         graded += [(baseline, "control", budget, 1, grade) for budget, grade in one.control.items()]
         for (arm, budget), repeats in one.confirms.items():
             graded += [(arm, "confirm", budget, number, grade) for number, grade in repeats.items()]
@@ -144,7 +150,7 @@ def render_frames(summary: Summary, kind: FrameKind) -> dict[str, bytes]:
     if kind == "parquet":
         _require("pyarrow")
     frames = {
-        "attempts": attempts_frame(summary.record),
+        "attempts": attempts_frame(summary.run),
         "grades": grades_frame(summary),
         "findings": findings_frame(summary),
     }

@@ -1,19 +1,14 @@
-"""The report as one HTML file to look at and to send: no network, nothing a model wrote can act in it."""
+"""The report as one HTML file: what a person wants to know of a run, in the order in which people ask."""
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 from ..evals.arm_summary import ArmSummary
-from ..evals.finding import Finding, Transition
+from ..evals.pairing import run_pairs
 from ..evals.speed import ArmSpeed
 from ..evals.summary import Summary
 from .contents import Contents, build_contents, category_table, cause_table
-from .finding_rows import LISTED, OPENED, findings_json
-from .plots import Forest, Scatter, lengths_plot, rates_plot
-from .rates import net_rates
+from .page import PairPlots, draw_page, draw_plots
 from .server_tables import speculation_table, speed_tables, ways_table
 from .table import MISSING, Table
 
@@ -24,77 +19,26 @@ class _Page:
 
     contents: Contents
     causes: Table
-    lengths: tuple[Scatter, ...]
-    rates: tuple[Forest, ...]
+    plots: tuple[PairPlots, ...]
     categories: Table
-    margin: float
-    confidence: float
     endings: Table
     speed: Table
     beside_speed: tuple[Table, ...]
-    listed: int
-    opened: int
-    unlisted: str
 
 
 def render_html(summary: Summary) -> str:
-    """The whole report as one self-contained page.
-
-    Text of models, servers and suites reaches the page in two ways only: through the template, which escapes
-    it, and as JSON that the page's own script writes as text.
-    """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    script = _resource("report.js")
-    return environment.get_template("report.html.jinja").render(
-        page=_page(summary),
-        missing=MISSING,
-        # These three are ours, or escaped already.
-        style=Markup(_resource("report.css")),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        findings=Markup(findings_json(summary)),  # noqa: S704
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-    )
-
-
-def _page(summary: Summary) -> _Page:
-    findings = [one for comparison in summary.comparisons for one in comparison.findings]
-    listed = sum(one.transition in LISTED for one in findings)
-    return _Page(
+    """The whole report as one self-contained page."""
+    pairs = run_pairs(summary)
+    page = _Page(
         contents=build_contents(summary, findings_shown=0),
         causes=cause_table(summary.comparisons),
-        lengths=tuple(
-            lengths_plot(summary.graded, comparison.findings, summary.record.plan.run.max_tokens)
-            for comparison in summary.comparisons
-        ),
-        rates=tuple(
-            rates_plot(comparison.candidate, net_rates(comparison, summary.gate), summary.gate.margin)
-            for comparison in summary.comparisons
-        ),
+        plots=draw_plots(pairs),
         categories=category_table(summary.comparisons),
-        margin=summary.gate.margin,
-        confidence=1 - 2 * summary.gate.alpha,
         endings=_endings(summary.arms),
         speed=_speed(summary),
         beside_speed=tuple(_beside_speed(summary)),
-        listed=listed,
-        opened=min(listed, OPENED),
-        unlisted=_unlisted(findings),
     )
-
-
-def _unlisted(findings: Sequence[Finding]) -> str:
-    right = sum(one.transition is Transition.BOTH_PASS for one in findings)
-    wrong = sum(one.transition is Transition.BOTH_FAIL for one in findings)
-    return f"{right} pairs right in both arms and {wrong} wrong in both are not listed"
+    return draw_page("report.html.jinja", page, pairs)
 
 
 def _endings(arms: Sequence[ArmSummary]) -> Table:
@@ -146,7 +90,3 @@ def _beside_speed(summary: Summary) -> Iterator[Table]:
     """What the servers themselves counted, measured and read, where they show it."""
     yield from speed_tables(summary.speeds)
     yield from filter(None, (speculation_table(summary.arms), ways_table(summary.ways)))
-
-
-def _resource(name: str) -> str:
-    return (files(__package__ or "") / "templates" / name).read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ is the exit code, this file says where to look.
 """
 
 import io
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..evals.comparison import Comparison
@@ -32,11 +33,12 @@ def render_junit(summary: Summary, *, allow_inconclusive: bool = False) -> str:
     """
     from junitparser import JUnitXml
 
+    durations = _durations(summary)
     suites = [
-        _suite(summary, comparison, ruling, allow_inconclusive)
+        _suite(summary, comparison, ruling, durations, allow_inconclusive)
         for comparison, ruling in zip(summary.comparisons, summary.rulings, strict=True)
     ]
-    report = JUnitXml(f"draftproof {visible_line(summary.record.directory.name)}")
+    report = JUnitXml(f"draftproof {visible_line(summary.run.directory.name)}")
     for suite in suites:
         report.add_testsuite(suite)
     # Not `update_statistics`: it adds `skipped`, which Jenkins' schema does not know at this place.
@@ -48,14 +50,23 @@ def render_junit(summary: Summary, *, allow_inconclusive: bool = False) -> str:
     return text.getvalue().decode("utf-8")
 
 
-def _suite(summary: Summary, comparison: Comparison, ruling: Ruling, allow_inconclusive: bool) -> "TestSuite":
+def _suite(
+    summary: Summary,
+    comparison: Comparison,
+    ruling: Ruling,
+    durations: Mapping[tuple[str, str], float],
+    allow_inconclusive: bool,
+) -> "TestSuite":
     from junitparser import TestSuite
 
     suite = TestSuite(comparison.candidate)
     suite.add_property("baseline", comparison.baseline)
     suite.add_property("decision", ruling.decision.value)
     cases = [_decision(comparison, ruling, allow_inconclusive)]
-    cases += [_sample(summary, finding) for finding in comparison.findings]
+    cases += [
+        _sample(summary, finding, durations.get((finding.id, finding.candidate), 0.0))
+        for finding in comparison.findings
+    ]
     suite.add_testcases(cases)
     return suite
 
@@ -78,13 +89,13 @@ def _decision(comparison: Comparison, ruling: Ruling, allow_inconclusive: bool) 
     return case
 
 
-def _sample(summary: Summary, finding: Finding) -> "TestCase":
+def _sample(summary: Summary, finding: Finding, seconds: float) -> "TestCase":
     from junitparser import Failure, Skipped, TestCase
 
     case = TestCase(
         visible_line(finding.id) or "(no id)",
         visible_line(f"{finding.candidate}.{finding.category}"),
-        _seconds(summary, finding),
+        seconds,
     )
     text = "\n".join(details(summary, finding))
     match finding.transition:
@@ -104,10 +115,13 @@ def _sample(summary: Summary, finding: Finding) -> "TestCase":
     return case
 
 
-def _seconds(summary: Summary, finding: Finding) -> float:
-    """What the candidate took over this sample, all its attempts together."""
-    attempts = summary.record.by_sample.get((finding.id, finding.candidate), ())
-    return round(sum(attempt.duration_ms for attempt in attempts) / 1000, 3)
+def _durations(summary: Summary) -> dict[tuple[str, str], float]:
+    """Seconds that each arm took over each sample, all its attempts together."""
+    return {
+        key: round(sum(attempt.duration_ms for attempt in attempts) / 1000, 3)
+        for block in summary.run.blocks()
+        for key, attempts in block.read().by_sample.items()
+    }
 
 
 def _with_text(result: "FinalResult", text: str) -> "FinalResult":

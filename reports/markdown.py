@@ -1,9 +1,11 @@
-"""A report in Markdown, for a CI job summary or a pull request."""
+"""A report, or a comparison of arms, in Markdown: for a CI job summary or a pull request."""
 
 import re
+from collections.abc import Iterable, Iterator
 
 from ..evals.summary import Summary
-from .contents import build_contents
+from .contents import CandidateVerdict, build_contents
+from .diff import Diff
 from .table import Table
 from .visible import visible_line
 
@@ -16,16 +18,21 @@ def render_markdown(summary: Summary, *, findings_shown: int = 50) -> str:
     contents = build_contents(summary, findings_shown=findings_shown)
     lines = [f"# {_escape(contents.title)}", "", _escape(contents.asked), ""]
     lines += [f"**Decision: {contents.decision.value}** (exit code {contents.decision.exit_code})", ""]
-    for verdict in contents.verdicts:
-        lines.append(f"- **{_escape(verdict.candidate)}: {verdict.decision.value}**")
-        lines += [f"  - {_escape(reason)}" for reason in verdict.reasons]
-    for table in contents.tables:
-        lines += ["", f"## {_escape(table.title)}", "", *_table(table)]
-        if table.note:
-            lines += ["", f"_{_escape(table.note)}_"]
+    lines += _verdicts(contents.verdicts)
+    lines += _sections(contents.tables)
     if contents.notes:
         lines += ["", "## Notes", "", *(f"- {_escape(note)}" for note in contents.notes)]
     return "\n".join(lines) + "\n"
+
+
+def render_diff_markdown(diff: Diff) -> str:
+    """A comparison of arms, escaped in the same way."""
+    lines = [f"# {_escape(diff.title)}", "", _escape(diff.asked), ""]
+    if diff.choice is not None:
+        lines += [f"**Choice: {_escape(diff.choice.arm or 'none')}** ({_escape(diff.choice.reason)})", ""]
+    lines += _verdicts(diff.verdicts)
+    lines += [f"- {_escape(sentence)}" for sentence in diff.sentences]
+    return "\n".join([*lines, *_sections(diff.tables)]) + "\n"
 
 
 def render_markdown_within(summary: Summary, size: int) -> str:
@@ -40,6 +47,19 @@ def render_markdown_within(summary: Summary, size: int) -> str:
     left_out = "\n\n… the rest did not fit.\n"
     kept = text.encode("utf-8")[: max(0, size - len(left_out.encode("utf-8")))].decode("utf-8", "ignore")
     return f"{kept}{left_out}" if kept else ""
+
+
+def _verdicts(verdicts: Iterable[CandidateVerdict]) -> Iterator[str]:
+    for verdict in verdicts:
+        yield f"- **{_escape(verdict.candidate)}: {verdict.decision.value}**"
+        yield from (f"  - {_escape(reason)}" for reason in verdict.reasons)
+
+
+def _sections(tables: Iterable[Table]) -> Iterator[str]:
+    for table in tables:
+        yield from ("", f"## {_escape(table.title)}", "", *_table(table))
+        if table.note:
+            yield from ("", f"_{_escape(table.note)}_")
 
 
 def _table(table: Table) -> list[str]:

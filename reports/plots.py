@@ -1,4 +1,4 @@
-"""Where the marks of the HTML report's pictures stand; the template draws them, in the colours of its theme.
+"""Where the marks of the HTML pages' pictures stand; a template draws them, in the colours of its theme.
 
 Both pictures are laid out for a telephone's width: a wide screen enlarges them, and no label gets too small.
 """
@@ -18,6 +18,8 @@ WIDTH = 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 20, 22, 40
 _LABEL = 20  # half of the widest label on an axis
 _ROW = 40  # height of one interval with its label
+_NAME = 40  # characters of an arm's name beside an axis
+_OTHERS = {"same": "unchanged", "void": "void"}  # kinds of pairs that did not change, in words
 _GRID = 2  # marks of pairs that did not change are merged on a grid of this many units
 
 
@@ -48,6 +50,7 @@ class Scatter:
     with and without both lengths, `over` those whose answer is longer than the cap, in each arm.
     """
 
+    baseline: str
     candidate: str
     width: float
     height: float
@@ -68,7 +71,7 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One interval of a forest plot; None where there is nothing to draw."""
+    """One interval of a forest plot; None where there is nothing to draw, or its middle lies outside."""
 
     y: float
     label: str
@@ -88,7 +91,6 @@ class Forest:
     `silent` names the categories in which no pair can tell anything: they have no interval.
     """
 
-    candidate: str
     width: float
     height: float
     top: float
@@ -99,21 +101,23 @@ class Forest:
     silent: tuple[str, ...]
 
 
-def lengths_plot(graded: Sequence[GradedSample], findings: Sequence[Finding], cap: int) -> Scatter:
+def lengths_plot(graded: Iterable[GradedSample], findings: Sequence[Finding], cap: int) -> Scatter:
     """Lay out how long the answers of a candidate are, beside the baseline's to the same samples.
 
     A length is that of the first answer that nothing cut, else of the last one: so an answer that the cap
     cut stands where it would have ended.
 
     Args:
-        graded: The samples.
+        graded: All samples of the run.
         findings: Of one pair of arms.
         cap: The first budget.
     """
     pairs: list[tuple[int, int, bool, Finding]] = []
-    samples = {sample.sample.id: sample for sample in graded}
-    for finding in findings:
-        sample = samples[finding.id]
+    by_id = {finding.id: finding for finding in findings}
+    for sample in graded:
+        finding = by_id.get(sample.sample.id)
+        if finding is None:
+            continue
         one = _length(sample.arms.get(finding.baseline, {}))
         two = _length(sample.arms.get(finding.candidate, {}))
         if one is not None and two is not None:
@@ -134,7 +138,8 @@ def lengths_plot(graded: Sequence[GradedSample], findings: Sequence[Finding], ca
     steps = range(0, floor(end) + 1, step)
     has_cap = cap <= end
     return Scatter(
-        candidate=findings[0].candidate if findings else "",
+        baseline=_name(findings[0].baseline) if findings else "",
+        candidate=_name(findings[0].candidate) if findings else "",
         width=width,
         height=height,
         left=left,
@@ -162,40 +167,64 @@ def _length(ladder: Ladder) -> tuple[int, bool] | None:
     return (counted[-1][1], True) if counted else None
 
 
+def _name(arm: str) -> str:
+    """An arm's name as an axis has room for it; of a run and an arm the end tells more."""
+    name = visible_line(arm)
+    return name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"
+
+
 def _tokens(grade: Grade) -> int | None:
     return None if grade.answer is None else grade.answer.attempt.completion_tokens
 
 
 def _marks(points: Iterable[tuple[float, float, bool, Finding]]) -> list[Mark]:
     """Marks, unchanged pairs first and merged where they cover each other, so that changes lie on top."""
-    unchanged: dict[tuple[float, float, bool], int] = {}
+    others: dict[tuple[float, float, bool, str], int] = {}
     changed: list[Mark] = []
     for x, y, is_cut, finding in points:
         match finding.transition:
             case Transition.REGRESSION:
                 kind = "cap" if finding.cause is Cause.CAP else "regression"
-                title = f"{visible_line(finding.id)}: regression, {finding.code}"
             case Transition.FIX:
-                kind, title = "fix", f"{visible_line(finding.id)}: fix, {finding.code}"
-            case _:
-                place = (round(x / _GRID) * _GRID, round(y / _GRID) * _GRID, is_cut)
-                unchanged[place] = unchanged.get(place, 0) + 1
+                kind = "cap-fix" if finding.cause is Cause.CAP else "fix"
+            case other:
+                kind = "void" if other is Transition.VOID else "same"
+                place = (round(x / _GRID) * _GRID, round(y / _GRID) * _GRID, is_cut, kind)
+                others[place] = others.get(place, 0) + 1
                 continue
+        title = (
+            f"{visible_line(finding.id)}: broken in {visible_line(finding.broken_in or '')}, {finding.code}"
+        )
         changed.append(Mark(x, y, kind, is_cut, title))
-    same = [
-        Mark(x, y, "same", is_cut, f"unchanged: {count} pair{'s' if count > 1 else ''}")
-        for (x, y, is_cut), count in unchanged.items()
+    merged = [
+        Mark(x, y, kind, is_cut, f"{_OTHERS[kind]}: {count} pair{'s' if count > 1 else ''}")
+        for (x, y, is_cut, kind), count in others.items()
     ]
-    return same + changed
+    return merged + changed
 
 
-def rates_plot(candidate: str, rates: Sequence[Rate], margin: float) -> Forest:
-    """Lay out the intervals of one candidate: all pairs first, then the categories."""
+def rates_reach(wholes: Iterable[Rate], margin: float) -> float:
+    """How far from zero the pictures of some candidates reach, so that all of them have one scale.
+
+    Args:
+        wholes: The rate of all pairs of each candidate. Small categories have huge intervals: they may leave
+            the picture, and an arrow says so.
+        margin: Of the gate.
+    """
+    bounds = [abs(bound) for whole in wholes for bound in whole.interval or ()]
+    return min(1.0, 2.2 * max([2 * margin, *bounds]))
+
+
+def rates_plot(rates: Sequence[Rate], margin: float, reach: float) -> Forest:
+    """Lay out the intervals of one candidate: all pairs first, then the categories.
+
+    Args:
+        rates: Of all pairs, then of each category.
+        margin: Of the gate.
+        reach: The rate at the edges of the picture (`rates_reach`).
+    """
     whole, *categories = rates
     drawn = [whole, *(rate for rate in categories if rate.n)]
-    reach = max([2 * margin, *(abs(bound) for bound in whole.interval or ())])
-    # Small categories have huge intervals: they may leave the picture, and an arrow says so.
-    reach = min(1.0, reach * 2.2)
     left, right, top = 8.0, WIDTH - 8.0, 26.0
 
     def x(rate: float) -> float:
@@ -209,7 +238,7 @@ def rates_plot(candidate: str, rates: Sequence[Rate], margin: float) -> Forest:
             is_whole=n == 0,
             low=None if rate.interval is None else x(rate.interval[0]),
             high=None if rate.interval is None else x(rate.interval[1]),
-            middle=None if rate.net is None else x(rate.net),
+            middle=None if rate.net is None or abs(rate.net) > reach else x(rate.net),
             leaves_left=rate.interval is not None and rate.interval[0] < -reach,
             leaves_right=rate.interval is not None and rate.interval[1] > reach,
         )
@@ -219,7 +248,6 @@ def rates_plot(candidate: str, rates: Sequence[Rate], margin: float) -> Forest:
     count = floor(reach / step + 1e-9)
     ticks = [Tick(x(n * step), f"{n * step:+.0%}" if n else "0") for n in range(-count, count + 1)]
     return Forest(
-        candidate=candidate,
         width=float(WIDTH),
         height=top + _ROW * len(drawn) + 26,
         top=top,

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import UserError
 from ..evals.finding import Finding, Transition
-from ..evals.ladder import GradedSample
 from ..evals.parting import first_difference
-from ..evals.record import Record
+from ..evals.run import Run
 from ..evals.summary import Summary
 from ..tasks.sample import Sample
 from .case import (
@@ -37,25 +36,25 @@ def render_sample(summary: Summary, sample_id: str, *, width: int = 100) -> str 
         sample_id: Which sample.
         width: Characters of a line; outputs of a model stand as they are, however long.
     """
-    graded = _graded(summary, sample_id)
+    graded = summary.graded_sample(sample_id)
     if graded is None:
         return None
-    record, sample = summary.record, graded.sample
+    run, sample = summary.run, graded.sample
     case = read_case(summary, graded)
     lines = [f"{visible_line(sample.id)}  ({visible_line(sample.category)})", ""]
-    if record.plan.run.redact:
+    if run.plan.run.redact:
         lines += ["redacted: texts and values are hashes (hmac:…), the same where the originals were", ""]
     lines += _prompt(sample)
     for finding in _findings(summary, sample_id):
         lines += _finding(case, finding)
         if finding.transition in (Transition.REGRESSION, Transition.FIX):
-            lines += _difference(record, case, finding)
-    for arm in record.plan.arms:
+            lines += _difference(run, case, finding)
+    for arm in run.plan.arms:
         lines += ["", f"── {arm.name} " + "─" * max(3, min(width, 74) - 4 - len(arm.name))]
         lines += _arm(case.tries[arm.name], width)
-    lines += _first_differences(record, case)
-    if not record.plan.run.redact:
-        command = show_command(record.directory, sample.id, "--repeat", "curl")
+    lines += _first_differences(run, case)
+    if not run.plan.run.redact:
+        command = show_command(run.directory, sample.id, "--repeat", "curl")
         lines += ["", f"ask it again by hand:  {command}   (or: --repeat python)"]
     return "\n".join(lines) + "\n"
 
@@ -66,30 +65,26 @@ def render_repeat(summary: Summary, sample_id: str, kind: str) -> str | None:
     Raises:
         UserError: The run is redacted, or nothing was asked: no body is there.
     """
-    graded = _graded(summary, sample_id)
+    graded = summary.graded_sample(sample_id)
     if graded is None:
         return None
-    record = summary.record
-    if record.plan.run.redact:
-        raise UserError(f"{record.directory}: is redacted; its requests are hashes and cannot be repeated")
+    run = summary.run
+    if run.plan.run.redact:
+        raise UserError(f"{run.directory}: is redacted; its requests are hashes and cannot be repeated")
     case = read_case(summary, graded)
     findings = _findings(summary, sample_id)
     broken = next((f for f in findings if f.transition in (Transition.REGRESSION, Transition.FIX)), None)
-    budget = record.plan.run.max_tokens if broken is None else telling_budget(broken)
+    budget = run.plan.run.max_tokens if broken is None else telling_budget(broken)
     write = curl_line if kind == "curl" else python_snippet
     parts: list[str] = []
-    for arm in record.plan.arms:
+    for arm in run.plan.arms:
         one = case.judged(arm.name, budget)
         if one is not None and one.attempt.request:
             written = write(arm, one.attempt.mode, one.attempt.request)
             parts.append(f"# {arm.name}: {visible_line(sample_id)}, max_tokens {budget}\n{written}")
     if not parts:
-        raise UserError(f"{record.directory}: nothing was asked of {sample_id!r}, so nothing can be repeated")
+        raise UserError(f"{run.directory}: nothing was asked of {sample_id!r}, so nothing can be repeated")
     return "\n".join(parts)
-
-
-def _graded(summary: Summary, sample_id: str) -> GradedSample | None:
-    return next((one for one in summary.graded if one.sample.id == sample_id), None)
 
 
 def _findings(summary: Summary, sample_id: str) -> list[Finding]:
@@ -136,7 +131,7 @@ def _finding(case: Case, finding: Finding) -> Iterator[str]:
     yield from (f"    {name}: {fact}" for name, fact in facts if fact)
 
 
-def _difference(record: Record, case: Case, finding: Finding) -> Iterator[str]:
+def _difference(run: Run, case: Case, finding: Finding) -> Iterator[str]:
     """Due beside what each arm called, where the finding shows."""
     budget = telling_budget(finding)
     for arm in (finding.baseline, finding.candidate):
@@ -146,7 +141,7 @@ def _difference(record: Record, case: Case, finding: Finding) -> Iterator[str]:
         calls = call_lines(one)
         yield f"    {arm} at {budget}: {'no call' if not calls else visible_line(calls[0])}"
         yield from (f"    {' ' * len(f'{arm} at {budget}:')} {visible_line(line)}" for line in calls[1:])
-    if (due := list(due_lines(case.sample))) and record.plan.run.redact is False:
+    if (due := list(due_lines(case.sample))) and run.plan.run.redact is False:
         yield f"    due: {visible_line('; '.join(due))}"
 
 
@@ -197,13 +192,13 @@ def _header(one: Try) -> list[str]:
     return parts
 
 
-def _first_differences(record: Record, case: Case) -> Iterator[str]:
+def _first_differences(run: Run, case: Case) -> Iterator[str]:
     """Where each candidate's first answer leaves the baseline's."""
-    budget = record.plan.run.max_tokens
-    first = case.judged(record.plan.baseline.name, budget)
+    budget = run.plan.run.max_tokens
+    first = case.judged(run.plan.baseline.name, budget)
     if first is None:
         return
-    for candidate in record.plan.candidates:
+    for candidate in run.plan.candidates:
         other = case.judged(candidate.name, budget)
         if other is None:
             continue
@@ -212,7 +207,7 @@ def _first_differences(record: Record, case: Case) -> Iterator[str]:
         if first.text == other.text:
             yield f"{names}: the same text"
             continue
-        if record.plan.run.redact:
+        if run.plan.run.redact:
             yield f"{names} differ; where, no hash can say"
             continue
         start = first_difference(first.text, other.text)

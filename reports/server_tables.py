@@ -62,7 +62,16 @@ def _speed(speeds: Sequence[ArmSpeed]) -> Table:
         header,
         rows,
         frozenset((1, 2, 3, 4, 5)),
+        _starts(speeds),
     )
+
+
+def _starts(speeds: Sequence[ArmSpeed]) -> str | None:
+    """The tokens per second of each start, where a server was started more than once."""
+    several = [
+        f"{one.name} {', '.join(_number(rate, 1) for rate in one.by_start)}" for one in speeds if one.by_start
+    ]
+    return f"tok/s is the median over starts of the server: {'; '.join(several)}" if several else None
 
 
 def _passes(speeds: Sequence[ArmSpeed]) -> Table:

@@ -10,8 +10,10 @@ from rich.text import Text
 
 from ..evals.decision.gate import Decision
 from ..evals.summary import Summary
-from .contents import build_contents
+from .contents import CandidateVerdict, build_contents
+from .diff import Diff
 from .layout import column_widths, row_lines, turned
+from .steps import Step, step_lines
 from .table import Table
 from .visible import visible_line
 
@@ -36,14 +38,7 @@ def render_terminal(summary: Summary, *, width: int = 100, color: bool = False) 
     for note in contents.notes:
         console.print(Text(f"• {note}"))
     console.print()
-    for verdict in contents.verdicts:
-        console.print(
-            Text.assemble(
-                (f"{verdict.candidate}: ", "bold"), (verdict.decision.value, STYLES[verdict.decision])
-            )
-        )
-        for reason in verdict.reasons:
-            console.print(Text(f"  {visible_line(reason)}"))
+    _print_verdicts(console, contents.verdicts)
     console.print()
     console.print(
         Text.assemble(
@@ -52,11 +47,29 @@ def render_terminal(summary: Summary, *, width: int = 100, color: bool = False) 
             f" (gate would exit {contents.decision.exit_code})",
         )
     )
+    _print_steps(console, contents.steps)
+    return text_of(console)
+
+
+def render_diff(diff: Diff, *, width: int = 100, color: bool = False) -> str:
+    """A comparison of arms as text of that width."""
+    console = open_console(width, color=color)
+    console.print(Text(visible_line(diff.title), style="bold"))
+    console.print(Text(diff.asked))
     console.print()
-    console.print(Text("next:", style="bold"))
-    for command in contents.next_commands:
-        # Never wrapped: a command is there to be copied.
-        console.print(Text(f"  {command}"), soft_wrap=True)
+    for table in diff.tables:
+        console.print(Text(visible_line(table.title), style="bold"))
+        print_table(console, table)
+        console.print()
+    for sentence in diff.sentences:
+        console.print(Text(sentence))
+    _print_verdicts(console, diff.verdicts)
+    if diff.choice is not None:
+        console.print()
+        # Only an arm that passes is ever chosen.
+        name, style = (diff.choice.arm, STYLES[Decision.PASS]) if diff.choice.arm else ("none", "bold")
+        console.print(Text.assemble(("choice: ", "bold"), (name, style), f" ({diff.choice.reason})"))
+    _print_steps(console, diff.steps)
     return text_of(console)
 
 
@@ -100,6 +113,25 @@ def print_table(console: Console, table: Table) -> None:
         _print_grid(console, fitting, column_widths(fitting, console.width) or [])
     if table.note:
         console.print(Text(f"  {table.note}", style="dim"))
+
+
+def _print_verdicts(console: Console, verdicts: Sequence[CandidateVerdict]) -> None:
+    for verdict in verdicts:
+        console.print(
+            Text.assemble(
+                (f"{verdict.candidate}: ", "bold"), (verdict.decision.value, STYLES[verdict.decision])
+            )
+        )
+        for reason in verdict.reasons:
+            console.print(Text(f"  {visible_line(reason)}"))
+
+
+def _print_steps(console: Console, steps: tuple[Step, ...]) -> None:
+    console.print()
+    console.print(Text("next:", style="bold"))
+    for line in step_lines(steps):
+        # Never wrapped: a command is there to be copied.
+        console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _print_grid(console: Console, table: Table, widths: Sequence[int]) -> None:

@@ -40,12 +40,12 @@ def wanted_findings(summary: Summary, wanted: Wanted) -> list[Finding]:
     Raises:
         UserError: A code or a cause was named that no finding has.
     """
-    order = {sample.id: place for place, sample in enumerate(summary.record.samples)}
+    order = {sample_id: place for place, sample_id in enumerate(summary.run.ids)}
     found = [f for comparison in summary.comparisons for f in comparison.findings if wanted.takes(f)]
     found.sort(key=lambda finding: order[finding.id])
     if not found and wanted != Wanted():
         raise UserError(
-            f"{summary.record.directory}: no finding has {' '.join(wanted.flags).replace('--', '')}",
+            f"{summary.run.directory}: no finding has {' '.join(wanted.flags).replace('--', '')}",
             tip=f"this run has: {_what_there_is(summary)}",
         )
     return found
@@ -66,19 +66,19 @@ def chosen_sample(summary: Summary, wanted: Wanted, after: str | None) -> tuple[
     if after is None:
         position = 0
     else:
-        order = [sample.id for sample in summary.record.samples]
+        order = summary.run.ids
         if after not in order:
-            raise UserError(f"{summary.record.directory}: no sample has the id {after!r}")
+            raise UserError(f"{summary.run.directory}: no sample has the id {after!r}")
         rank = {sample_id: place for place, sample_id in enumerate(order)}
         position = next((n for n, one in enumerate(ids) if rank[one] > rank[after]), len(ids))
     if position == len(ids):
         raise UserError(
-            "no finding is left to show", tip=f"`{show_command(summary.record.directory)}` lists all of them"
+            "no finding is left to show", tip=f"`{show_command(summary.run.directory)}` lists all of them"
         )
     chosen = ids[position]
     place = f"{position + 1} of {len(ids)}"
     if position + 1 < len(ids):
-        command = show_command(summary.record.directory, *wanted.flags, "--next", chosen)
+        command = show_command(summary.run.directory, *wanted.flags, "--next", chosen)
         place += f"; next: {command}"
     return chosen, place
 

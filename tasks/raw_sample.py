@@ -27,7 +27,8 @@ _TOOL_CHOICE_EXPECTED = (
 
 
 def _printable_name(value: str) -> str:
-    if not 1 <= len(value) <= _LONGEST_NAME or any(_breaks_a_line(character) for character in value):
+    is_plain = value.isprintable() or not any(_breaks_a_line(character) for character in value)
+    if not 1 <= len(value) <= _LONGEST_NAME or not is_plain:
         raise ValueError(
             f"is {shown(value)}, expected 1 to {_LONGEST_NAME} characters, no control character among them"
         )
@@ -87,7 +88,7 @@ class _RawMessage(_Raw):
 class _RawCall(_Raw):
     name: str
     arguments: dict[str, list[Any]]
-    optional: list[str] = []
+    optional: list[str] = Field(default_factory=list[str])
 
 
 class _RawExpected(_Raw):
@@ -104,8 +105,14 @@ class _RawSample(_Raw):
     tools_unchecked: bool = False
     tool_choice: Annotated[Any, PlainValidator(_tool_choice)] = "auto"
     expected: _RawExpected | None = None
-    metadata: dict[str, Any] = {}
-    extra_body: Annotated[dict[str, Any], AfterValidator(_extra_body)] = {}
+    metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
+    extra_body: Annotated[dict[str, Any], AfterValidator(_extra_body)] = Field(default_factory=dict[str, Any])
+
+
+class _CheckedSample(_RawSample):
+    """A sample of a run: its messages were checked when the run was made."""
+
+    messages: Annotated[list[Any], Field(min_length=1)]
 
 
 def sample_from_json(raw: object, *, is_redacted: bool = False, is_checked: bool = False) -> Sample:
@@ -114,7 +121,8 @@ def sample_from_json(raw: object, *, is_redacted: bool = False, is_checked: bool
     Args:
         raw: What a line of a suite file holds, as the JSON reader gives it.
         is_redacted: Its values are hashes, which no schema takes; it was checked before they were.
-        is_checked: Its tools and labels were checked when its run was made; that takes longer than reading.
+        is_checked: Its messages, tools and labels were checked when its run was made, which takes longer than
+            reading.
 
     Returns:
         The sample, its tools compiled. Messages, tools, values and metadata are the given objects, unchanged.
@@ -125,7 +133,7 @@ def sample_from_json(raw: object, *, is_redacted: bool = False, is_checked: bool
         declared tool or that its schema refuses.
     """
     try:
-        read = _RawSample.model_validate(raw)
+        read = (_CheckedSample if is_checked else _RawSample).model_validate(raw)
     except ValidationError as error:
         raise _sample_error(error.errors(include_url=False)[0]) from None
     members = cast("Mapping[str, Json]", raw)

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from pydantic_core import from_json
+
 from ..errors import UserError
-from .json_lines import JsonRead, read_json_lines
+from .json_lines import JsonRead, json_value, read_json_lines
 from .problems import Problems, SampleError
 from .raw_sample import sample_from_json
 from .sample import Sample
@@ -44,6 +46,23 @@ def read_suite_file(
     problems.refuse()
     if not line_of:
         raise UserError(f"{path}: holds no sample, expected one JSON object a line")
+
+
+def read_checked_line(line: bytes, *, is_redacted: bool) -> Sample:
+    """Read one sample of a run, which wrote the line itself, from samples that it had checked.
+
+    Raises:
+        SampleError: It is no sample; `read_suite_file` says of the whole file what is wrong.
+    """
+    try:
+        value = from_json(line)
+    except ValueError:
+        # That reader is quick, and refuses the lone surrogates that a suite may hold.
+        try:
+            value = json_value(line.decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            raise SampleError("", "not UTF-8") from None
+    return sample_from_json(value, is_redacted=is_redacted, is_checked=True)
 
 
 def _sample(value: JsonRead, line_of: dict[str, int], *, is_redacted: bool, is_checked: bool) -> Sample:

@@ -7,6 +7,7 @@ must not end in a RecursionError.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 
 from ..parsers.json_path import json_path, shorten
 from ..parsers.result import Json
@@ -28,8 +29,8 @@ def identity(value: Json) -> str:
     no number, the order of keys does not matter, and strings are taken as they are. The text is a key for
     comparing and sorting, not JSON for reading.
     """
-    if isinstance(value, str):
-        return json.dumps(value)  # what most arguments are
+    if value is None or isinstance(value, (str, int, float)):
+        return _scalar(value)  # what most arguments are
     parts: list[str] = []
     pending: list[Json | _Text] = [value]
     while pending:
@@ -40,17 +41,25 @@ def identity(value: Json) -> str:
                 parts.append("{")
                 pending.append(_Text("}"))
                 for key in sorted(members, reverse=True):
-                    pending += (members[key], _Text(f",{json.dumps(key)}:"))
+                    pending += (members[key], _Text(f",{encode_basestring_ascii(key)}:"))
             case list() as items:
                 parts.append("[")
                 pending.append(_Text("]"))
                 for item in reversed(items):
                     pending += (item, _Text(","))
-            case float() as number if number.is_integer():
-                parts.append(str(int(number)))
             case scalar:
-                parts.append(json.dumps(scalar))
+                parts.append(_scalar(scalar))
     return "".join(parts)
+
+
+def _scalar(value: str | float | bool | None) -> str:
+    match value:
+        case str():
+            return encode_basestring_ascii(value)
+        case float() if value.is_integer():
+            return str(int(value))
+        case _:
+            return json.dumps(value)
 
 
 def equal(left: Json, right: Json) -> bool:

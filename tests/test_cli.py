@@ -119,6 +119,7 @@ def test_show_lists_and_walks_through_findings(story):
     """Without an id a table; with a code or cause the first, then the next; requests to send by hand."""
     listed = draftproof("show", story["run"])
     assert "Findings (n = 10)" in listed.stdout
+    assert f"take one apart: draftproof show {story['run']} story/" in listed.stdout
     first = draftproof("show", story["run"], "--cause", "cap")
     shown = first.stdout.split()[0]
     assert f"1 of 8; next: draftproof show {story['run']} --cause cap --next {shown}\n" in first.stdout
@@ -157,6 +158,14 @@ def test_diff_compares_two_arms_or_all(story):
         pair = draftproof("diff", *arms)
         assert pair.returncode == 0
         assert pair.stdout.startswith("baseline against mtp")
+    page = story["folder"] / "diff.html"
+    for arms in ((story["run"],), (f"{story['run']}:mtp",)):
+        assert draftproof("diff", *arms, "--format", "html", "-o", page).returncode == 0
+        assert page.read_text().startswith("<!DOCTYPE html>")
+    markdown = draftproof("diff", f"{story['run']}:mtp", "--format", "markdown")
+    assert (markdown.returncode, markdown.stdout.splitlines()[0]) == (0, "# baseline against mtp")
+    alone = draftproof("diff", f"{story['run']}:baseline", "mtp")
+    assert (alone.returncode, f"{story['run']}:mtp is that arm" in alone.stderr) == (2, True)
     unknown = draftproof("diff", f"{story['run']}:eagle")
     assert unknown.returncode == 2
     assert "expected one of baseline, mtp" in unknown.stderr

@@ -17,7 +17,19 @@ ALLOWED = {
     "reports": {"parsers", "tasks", "evals"},
     "": {"parsers", "tasks", "evals", "reports"},
 }
-SLOW = ("openai", "pandas", "datasets", "scipy", "matplotlib", "xllamacpp", "numpy", "pyarrow", "jinja2")
+SLOW = (
+    "aiohttp",
+    "pandas",
+    "datasets",
+    "scipy",
+    "matplotlib",
+    "xllamacpp",
+    "numpy",
+    "pyarrow",
+    "jinja2",
+    "ray",
+    "fsspec",
+)
 
 
 def product_files():

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from ..arm_summary import median_speed
+from ..arm_summary import median_speed, speeds
 from ..attempt import Stage
 from ..plan import GateSection, Plan
+from ..run import Run
 from ..summary import Summary
 from .gate import alarm_alpha
 from .power import Chances, decision_chances, samples_for_pass
@@ -114,26 +115,37 @@ def expect_like(summary: Summary) -> Expectation:
 
     Where nothing at all changed, half a pair counts as changed: no run is long enough to show none.
     """
-    record, comparisons = summary.record, summary.comparisons
+    run, comparisons = summary.run, summary.comparisons
     controls = [one.control for one in comparisons if one.control is not None and one.control.compared]
     if controls:
         changed, compared = controls[0].regressions + controls[0].fixes, controls[0].compared
-        source = f"control of {record.directory.name}"
+        source = f"control of {run.directory.name}"
     else:
         changed = sum(one.regressions.total + one.fixes.total for one in comparisons)
         compared = sum(one.compared for one in comparisons)
-        source = f"what the candidates of {record.directory.name} changed"
+        source = f"what the candidates of {run.directory.name} changed"
     compared_all = sum(one.compared for one in comparisons)
     informative = sum(one.informative for one in comparisons)
-    firsts = [one for one in record.attempts.values() if one.stage is Stage.FIRST and one.succeeded]
-    lengths = [one.completion_tokens for one in firsts if one.completion_tokens is not None]
+    lengths, rates = _first_answers(run)
     return Expectation(
         churn=max(changed, 0.5) / compared if compared else ASSUMED_CHURN,
         churn_source=source if compared else "assumed",
         informative=informative / compared_all if compared_all else 1.0,
-        tokens_per_second=median_speed(firsts),
+        tokens_per_second=median_speed(rates),
         mean_tokens=fmean(lengths) if lengths else None,
     )
+
+
+def _first_answers(run: Run) -> tuple[list[int], list[float]]:
+    """Tokens, and tokens per second, of all first answers of which they are known."""
+    lengths: list[int] = []
+    rates: list[float] = []
+    for block in run.blocks():
+        attempts = block.read().attempts.values()
+        firsts = [one for one in attempts if one.stage is Stage.FIRST and one.succeeded]
+        lengths += [one.completion_tokens for one in firsts if one.completion_tokens is not None]
+        rates += speeds(firsts)
+    return lengths, rates
 
 
 def _stages(plan: Plan, samples: int) -> tuple[StageCost, ...]:

@@ -25,8 +25,10 @@ from ..comparison import Comparison
 from ..finding import Cause, Finding, Transition
 from ..finding_line import FindingLine
 from ..grade import Fault
+from ..new_run import DIFFERENT_SUITE
 from ..plan import Plan
-from ..record import DIFFERENT_SUITE, asked_settings, differing_setting, read_run
+from ..run_settings import asked_settings, differing_setting
+from ..stored_run import open_run
 from ..summary import Summary, rule_all, summarise
 from ..summary_file import FORMAT, SuiteEntry
 
@@ -66,7 +68,7 @@ def read_accepted(path: Path) -> Accepted:
         UserError: Neither is there, it cannot be read, or the accepted run is incomplete.
     """
     if (path / "run.json").exists():
-        return accepted_of(summarise(read_run(path)), path)
+        return accepted_of(summarise(open_run(path)), path)
     return _read_files(path / "summary.json" if path.is_dir() else path)
 
 
@@ -80,7 +82,7 @@ def accepted_of(summary: Summary, source: Path) -> Accepted:
         raise _incomplete(source)
     findings = (finding for comparison in summary.comparisons for finding in comparison.findings)
     changes = frozenset(_change(finding) for finding in findings if finding.transition in _CHANGES)
-    return Accepted(source, asked_settings(summary.record.plan), summary.record.digest, changes)
+    return Accepted(source, asked_settings(summary.run.plan), summary.run.digest, changes)
 
 
 def refuse_unlike(accepted: Accepted, plan: Plan, digest: str | None = None) -> None:
@@ -128,18 +130,18 @@ def judge_against(summary: Summary, accepted: Accepted) -> Summary:
     Raises:
         UserError: The runs are not comparable.
     """
-    refuse_unlike(accepted, summary.record.plan, summary.record.digest)
+    refuse_unlike(accepted, summary.run.plan, summary.run.digest)
     arms = {arm.name: arm for arm in summary.arms}
     comparisons = tuple(_with_known(comparison, accepted) for comparison in summary.comparisons)
     return replace(
         summary,
         comparisons=comparisons,
         rulings=rule_all(
-            summary.record,
+            summary.run,
+            summary.judged,
             arms,
             [one.without_known() for one in comparisons],
             summary.gate,
-            is_complete=summary.is_complete,
         ),
         history=tuple(_told(one, accepted) for one in comparisons),
     )

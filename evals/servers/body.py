@@ -5,34 +5,25 @@ Everything is read decoded, so a small compressed body is counted by what it bec
 another, have no such bound: they are not asked for, and refused.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Protocol
+import zlib
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from .response import BadResponseError
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
 
 # The longest answers of models are a few MiB; a page of metrics is less.
 LARGEST_BODY_BYTES = 64 * 1024 * 1024
 LARGEST_ERROR_BYTES = 64 * 1024
 ENCODINGS = "gzip, deflate"
-_READ_ENCODINGS = frozenset(("", "identity", "gzip", "x-gzip", "deflate"))
-
-
-class HttpResponse(Protocol):
-    """What is used of the client's response; its class differs by the client's version."""
-
-    @property
-    def status_code(self) -> int:
-        """The HTTP status."""
-        ...
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers, by name in any case."""
-        ...
-
-    def aiter_bytes(self) -> AsyncIterator[bytes]:
-        """The decoded body, piece by piece."""
-        ...
+# What is inflated at once: zlib makes up to a thousand bytes of one.
+INFLATED_AT_ONCE_BYTES = 256 * 1024
+_PLAIN = frozenset(("", "identity"))
+_DEFLATED = frozenset(("gzip", "x-gzip", "deflate"))
+_HEADER_BYTES = 2  # by which zlib knows its own
+_ANY_HEADER = 32 + zlib.MAX_WBITS  # that of gzip or of zlib, as zlib finds it
 
 
 class BodyTooLargeError(BadResponseError):
@@ -53,8 +44,8 @@ class RefusedError(Exception):
         self.text = text
 
 
-async def pieces_of(response: HttpResponse) -> AsyncIterator[bytes]:
-    """Give the bytes of a body as they come.
+async def pieces_of(response: "ClientResponse") -> AsyncIterator[bytes]:
+    """Give the bytes of a body as they come, decoded.
 
     Raises:
         BodyBrokenError: It broke off.
@@ -62,31 +53,72 @@ async def pieces_of(response: HttpResponse) -> AsyncIterator[bytes]:
         BodyTooLargeError: It is larger than any answer.
         TimeoutError: Nothing came for too long.
     """
+    from aiohttp import ClientError
+
     encoding = response.headers.get("content-encoding", "").strip().lower()
-    if encoding not in _READ_ENCODINGS:
+    if encoding not in _PLAIN and encoding not in _DEFLATED:
         raise BadResponseError(f"the body is encoded as {encoding[:100]!r}, which was not asked for")
+    inflated = _Inflated(encoding) if encoding in _DEFLATED else None
     size = 0
-    async for piece in _unbroken(response.aiter_bytes()):
-        size += len(piece)
-        if size > LARGEST_BODY_BYTES:
-            raise BodyTooLargeError(
-                f"the body is larger than {LARGEST_BODY_BYTES:,} bytes, which no answer of a model is"
-            )
-        yield piece
-
-
-async def _unbroken(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     try:
-        async for piece in pieces:
-            yield piece
-    except Exception as error:
-        # The client's HTTP library raises errors of its own here, of classes that differ by its version.
-        if "Timeout" in type(error).__name__:
-            raise TimeoutError from error
+        # Empty at the end, and only there.
+        while piece := await response.content.readany():
+            for part in (piece,) if inflated is None else inflated.feed(piece):
+                size += len(part)
+                if size > LARGEST_BODY_BYTES:
+                    raise BodyTooLargeError(
+                        f"the body is larger than {LARGEST_BODY_BYTES:,} bytes, which no answer of a model is"
+                    )
+                yield part
+        if inflated is not None:
+            inflated.close()
+    except TimeoutError:
+        raise
+    except (ClientError, OSError, zlib.error) as error:
         raise BodyBrokenError(f"the stream broke off: {innermost(error)}") from error
 
 
-async def read_text(response: HttpResponse) -> str:
+class _Inflated:
+    """Inflates a body piece by piece, never much of it at once."""
+
+    def __init__(self, encoding: str) -> None:
+        self._zlib = zlib.decompressobj(_ANY_HEADER)
+        self._may_be_bare = encoding == "deflate"
+        self._held = b""
+        self._has_begun = False
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """Give what a piece becomes; what stands after the end of the compressed data is left out."""
+        self._has_begun = True
+        piece, self._held = self._held + piece, b""
+        if self._may_be_bare and len(piece) < _HEADER_BYTES:
+            self._held = piece
+            return
+        while piece and not self._zlib.eof:
+            try:
+                part = self._zlib.decompress(piece, INFLATED_AT_ONCE_BYTES)
+            except zlib.error:
+                if not self._may_be_bare:
+                    raise
+                # Some servers call "deflate" the data of RFC 1951 without the header of zlib.
+                self._zlib, part = zlib.decompressobj(-zlib.MAX_WBITS), b""
+            else:
+                piece = self._zlib.unconsumed_tail
+            self._may_be_bare = False
+            if part:
+                yield part
+
+    def close(self) -> None:
+        """Say that the body is over.
+
+        Raises:
+            zlib.error: The compressed data are not.
+        """
+        if self._has_begun and not self._zlib.eof:
+            raise zlib.error("the compressed data end too early")
+
+
+async def read_text(response: "ClientResponse") -> str:
     """Read a whole body; raises as `pieces_of`, but for a ConnectionError where it broke off."""
     try:
         return b"".join([piece async for piece in pieces_of(response)]).decode("utf-8", "replace")
@@ -95,13 +127,13 @@ async def read_text(response: HttpResponse) -> str:
         raise ConnectionError(str(error)) from error
 
 
-async def raise_refusal(response: HttpResponse) -> None:
+async def raise_refusal(response: "ClientResponse") -> None:
     """Do nothing for a success, else raise; the client would read the body of a refusal to its end.
 
     Raises:
         RefusedError: With as much of the body as says what is wrong.
     """
-    if response.status_code < 300:
+    if response.status < 300:
         return
     pieces: list[bytes] = []
     try:
@@ -112,7 +144,7 @@ async def raise_refusal(response: HttpResponse) -> None:
     except BadResponseError:
         pass  # the status stands, whatever became of its page
     text = b"".join(pieces)[:LARGEST_ERROR_BYTES].decode("utf-8", "replace")
-    raise RefusedError(response.status_code, response.headers, text)
+    raise RefusedError(response.status, response.headers, text)
 
 
 def innermost(error: BaseException) -> str:

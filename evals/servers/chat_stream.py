@@ -76,9 +76,10 @@ class ChatStream:
             StreamedError: The server says in the stream that it failed.
             BadResponseError: The event is no chunk of a completion.
         """
-        if not data.strip() or self.is_done:
+        said = data.strip()
+        if not said or self.is_done:
             return False
-        if data.strip() == DONE:
+        if said == DONE:
             self.is_done = True
             return False
         try:
@@ -87,7 +88,7 @@ class ChatStream:
             raise BadResponseError(
                 f"an event of the stream is not JSON ({error}): {glimpse(data)}"
             ) from error
-        if not isinstance(chunk, Mapping):
+        if not isinstance(chunk, dict):
             raise BadResponseError(f"an event of the stream is no JSON object: {glimpse(data)}")
         if error := _error_of(chunk):
             raise StreamedError(_status(error), data)
@@ -97,12 +98,17 @@ class ChatStream:
         has_output = False
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else []:
-            if isinstance(choice, Mapping) and choice.get("index", 0) in (0, None):
+            if isinstance(choice, dict) and choice.get("index", 0) in (0, None):
                 has_output = self._take_choice(choice) or has_output
         self.chunks += has_output
         return has_output
 
-    def completion(self, *, ttft_ms: float | None = None) -> Completion:
+    @property
+    def has_begun(self) -> bool:
+        """Whether an event of the answer has come, be it an empty one."""
+        return self._has_choice
+
+    def completion(self, *, first_event_ms: float | None = None, ttft_ms: float | None = None) -> Completion:
         """Return the answer once the stream has ended.
 
         Raises:
@@ -122,8 +128,8 @@ class ChatStream:
             calls: list[Json] = [self._message.calls[n].to_json() for n in sorted(self._message.calls)]
             choice["message"] = {**texts, "tool_calls": calls or None}
         raw: dict[str, Json] = {**self._top, "choices": [choice]}
-        completion = completion_from_json(raw, json.dumps(raw))
-        return replace(completion, ttft_ms=ttft_ms, chunks=self.chunks)
+        completion = completion_from_json(raw)
+        return replace(completion, first_event_ms=first_event_ms, ttft_ms=ttft_ms, chunks=self.chunks)
 
     def _take_choice(self, choice: JsonObject) -> bool:
         self._has_choice = True
@@ -141,16 +147,17 @@ class ChatStream:
             return self._take_text("text", choice["text"])
         # Some servers close with a whole `message` in place of a delta: it repeats what came.
         delta = choice.get("delta")
-        if not isinstance(delta, Mapping):
+        if not isinstance(delta, dict):
             return False
-        has_text = [
-            self._take_text(name, delta.get(name)) for name in ("content", "reasoning", "reasoning_content")
-        ]
+        has_text = False
+        for name in ("content", "reasoning", "reasoning_content"):
+            if (value := delta.get(name)) is not None:
+                has_text = self._take_text(name, value) or has_text
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
             for entry in calls:
                 self._take_call(entry)
-        return any(has_text) or bool(calls)
+        return has_text or bool(calls)
 
     def _take_text(self, name: str, value: Json) -> bool:
         if isinstance(value, list):

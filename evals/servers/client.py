@@ -1,78 +1,86 @@
 """The HTTP client of one arm: no redirects, bounded bodies, and secrets for the host of base_url alone."""
 
 import contextlib
-from collections.abc import AsyncGenerator, MutableMapping
-from typing import TYPE_CHECKING, Protocol
+import json
+import os
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ...errors import UserError
 from ..arm import Arm
 from ..attempt import Body
-from .body import ENCODINGS, HttpResponse, RefusedError, raise_refusal, read_text
+from .body import ENCODINGS, RefusedError, raise_refusal, read_text
 from .keys import Secrets, api_key, headers_of
+from .proxies import Proxies, Proxy
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from aiohttp import ClientResponse
 
 # A server that is there takes a connection at once, however long its answers take.
 CONNECT_SECONDS = 10.0
+_HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": ENCODINGS,
+    "Content-Type": "application/json",
+    "User-Agent": "draftproof",
+}
+# ASCII: a sample may hold half of a surrogate pair, which UTF-8 cannot.
+_BODIES = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-class _Request(Protocol):
-    @property
-    def url(self) -> object: ...
-
-    @property
-    def headers(self) -> MutableMapping[str, str]: ...
-
-
 class Client:
-    """Sends to one arm's server; use it inside one event loop and `await close()` at the end.
+    """Sends to one arm's server; made and used inside one event loop, with `await close()` at the end.
 
-    Proxies and certificates are the environment's (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`).
+    Proxies and certificates are the environment's (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`). How long an
+    answer may take is the caller's to bound.
 
     Args:
         arm: Where, and the names of the variables that hold its secrets.
-        timeout: Seconds of silence after which a request fails.
+        timeout: Seconds after which a request fails; no connection is waited for longer.
         secrets: To be taken out of whatever comes back as text.
 
     Raises:
-        UserError: A secret is missing, or cannot be sent.
+        UserError: A secret is missing or cannot be sent; or what the environment says of proxies and
+            certificates cannot be used.
     """
 
     def __init__(self, arm: Arm, timeout: float, secrets: Secrets) -> None:
-        import openai
+        import aiohttp
 
         self._secrets = secrets
+        self._base_url = arm.base_url
         self._home = _origin(arm.base_url)
-        headers = headers_of(arm)
-        self._secret_headers = ("authorization", *headers)
+        self._routes: dict[str, _Route] = {}
+        own = headers_of(arm)
+        taken = {name.lower() for name in own}
+        ours = {"Authorization": f"Bearer {api_key(arm) or 'none'}", **_HEADERS}
+        self._home_headers = {name: value for name, value in ours.items() if name.lower() not in taken} | own
         try:
-            http_client = openai.DefaultAsyncHttpxClient(
-                # A redirect would carry the request, and its key, to a host that nobody configured.
-                follow_redirects=False,
-                event_hooks={"request": [self._keep_secrets_home], "response": [self._refuse]},
-            )
-        except Exception as error:  # noqa: BLE001 - some are the HTTP library's own classes
+            self._proxies = Proxies()
+            authorities = _authorities()
+        except (OSError, ValueError) as error:
             # Without the error's own words: a proxy's URL may hold a password.
             raise UserError(
                 f"arm {arm.name}: no connection can be prepared ({type(error).__name__})",
-                tip="look at HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY and SSL_CERT_FILE; a SOCKS proxy "
-                "needs the package socksio",
+                tip="look at HTTPS_PROXY, HTTP_PROXY and ALL_PROXY (http:// or https://, no SOCKS) "
+                "and at SSL_CERT_FILE and SSL_CERT_DIR",
             ) from None
-        self._client: AsyncOpenAI = openai.AsyncOpenAI(
-            base_url=arm.base_url,
-            api_key=api_key(arm) or "none",
-            timeout=openai.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
-            default_headers={"Accept-Encoding": ENCODINGS, **headers},
-            max_retries=0,  # ours count the repeats and bound them in time
-            http_client=http_client,
+        self._session = aiohttp.ClientSession(
+            # The caller decides how many requests are in flight.
+            connector=aiohttp.TCPConnector(limit=0, ssl=authorities),
+            # Requests must not depend on what was answered before.
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=min(CONNECT_SECONDS, timeout)),
+            auto_decompress=False,  # body.py does, and counts
         )
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._session.close()
 
     async def get(self, url: str) -> str:
         """Return the body of a page (absolute URL, or relative to `base_url`).
@@ -82,46 +90,70 @@ class Client:
             BadResponseError: The body is no text of a bearable size, or broke off.
             OSError: Nobody answers; or the client's own error of a connection.
         """
-        import openai
-
-        stream = await self._client.get(
-            url, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
-        )
-        async with stream:
-            return self._secrets.out_of_text(await read_text(stream.response))
+        async with self._opened("GET", url, None) as response:
+            return self._secrets.out_of_text(await read_text(response))
 
     async def post(self, url: str, body: Body) -> str:
         """Return what is answered to a JSON body; raises as `get`."""
         async with self.opened(url, body) as response:
             return self._secrets.out_of_text(await read_text(response))
 
-    @contextlib.asynccontextmanager
-    async def opened(self, url: str, body: Body) -> AsyncGenerator[HttpResponse]:
+    def opened(self, url: str, body: Body) -> "contextlib.AbstractAsyncContextManager[ClientResponse]":
         """Send a JSON body; give the response, whose body is still to be read. Raises as `get`."""
-        import openai
+        return self._opened("POST", url, _BODIES.encode(body).encode("ascii"))
 
-        # A stream also of what is none: the client's own readers do not count what they read.
-        stream = await self._client.post(
-            url, cast_to=object, body=dict(body), stream=True, stream_cls=openai.AsyncStream[object]
-        )
-        async with stream:
-            yield stream.response
+    @contextlib.asynccontextmanager
+    async def _opened(self, method: str, url: str, data: bytes | None) -> "AsyncGenerator[ClientResponse]":
+        route = self._routes.get(url) or self._find_route(url)
+        async with self._session.request(
+            method,
+            route.url,
+            data=data,
+            headers=route.headers,
+            proxy=route.proxy.url if route.proxy else None,
+            # For a tunnel to a TLS server; without one the proxy reads the request's own headers.
+            proxy_headers=route.proxy.headers if route.proxy else None,
+            # A redirect would carry the request, and its key, to a host that nobody configured.
+            allow_redirects=False,
+        ) as response:
+            try:
+                await raise_refusal(response)
+            except RefusedError as error:
+                # Some servers repeat the headers of what they refuse; a message is cut, maybe within a key.
+                text = self._secrets.out_of_text(error.text)
+                raise RefusedError(error.status, error.headers, text) from None
+            yield response
 
-    async def _refuse(self, response: HttpResponse) -> None:
-        try:
-            await raise_refusal(response)
-        except RefusedError as error:
-            # Some servers repeat the headers of what they refuse; a message is cut, maybe within a key.
-            text = self._secrets.out_of_text(error.text)
-            raise RefusedError(error.status, error.headers, text) from None
-
-    async def _keep_secrets_home(self, request: _Request) -> None:
+    def _find_route(self, url: str) -> "_Route":
+        whole = url if url.startswith(("http://", "https://")) else self._base_url + url
         # `metrics_url` and `ready_url` may name another host: it has no business with this one's key.
-        if _origin(str(request.url)) != self._home:
-            for name in self._secret_headers:
-                request.headers.pop(name, None)
+        headers = self._home_headers if _origin(whole) == self._home else _HEADERS
+        proxy = self._proxies.of(whole)
+        if proxy is not None and whole.startswith("http://"):
+            headers = {**headers, **proxy.headers}
+        self._routes[url] = _Route(whole, headers, proxy)
+        return self._routes[url]
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """How a URL is asked: with which headers, and through which proxy."""
+
+    url: str
+    headers: Mapping[str, str]
+    proxy: Proxy | None
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or _DEFAULT_PORTS.get(parts.scheme)
+
+
+def _authorities() -> ssl.SSLContext:
+    """Whom to believe that a certificate is right: the user's own files, else what the system believes."""
+    import truststore
+
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    if file or folder:
+        return ssl.create_default_context(cafile=file or None, capath=folder or None)
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

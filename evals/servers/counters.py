@@ -3,6 +3,7 @@
     vLLM       vllm:spec_decode_num_drafts_total, …num_draft_tokens_total, …num_accepted_tokens_total,
                …num_accepted_tokens_per_pos_total{position}, vllm:generation_tokens_total,
                vllm:prefix_cache_queries_total, vllm:prefix_cache_hits_total
+    SGLang     sglang:generation_tokens_total (with --enable-metrics)
     llama.cpp  llamacpp:spec_decode_num_drafts_total, …num_draft_tokens_total, …num_accepted_tokens_total,
                llamacpp:tokens_predicted_total
 
@@ -34,7 +35,11 @@ _DRAFTS = ("vllm:spec_decode_num_drafts_total", "llamacpp:spec_decode_num_drafts
 _DRAFT_TOKENS = ("vllm:spec_decode_num_draft_tokens_total", "llamacpp:spec_decode_num_draft_tokens_total")
 _ACCEPTED = ("vllm:spec_decode_num_accepted_tokens_total", "llamacpp:spec_decode_num_accepted_tokens_total")
 _PER_POSITION = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
-_GENERATED = ("vllm:generation_tokens_total", "llamacpp:tokens_predicted_total")
+_GENERATED = (
+    "vllm:generation_tokens_total",
+    "llamacpp:tokens_predicted_total",
+    "sglang:generation_tokens_total",
+)
 _PREFIX_QUERIES = ("vllm:prefix_cache_queries_total",)
 _PREFIX_HITS = ("vllm:prefix_cache_hits_total",)
 _CACHE_CONFIG = "vllm:cache_config_info"
@@ -149,6 +154,20 @@ def counted(snapshots: Sequence[Snapshot]) -> Counters | None:
         prefix_queries=_sum(one.prefix_queries for one in differences),
         prefix_hits=_sum(one.prefix_hits for one in differences),
     )
+
+
+def server_starts(snapshots: Sequence[Snapshot]) -> tuple[str, ...]:
+    """Return the times of the snapshots that found the server started anew: a total had fallen."""
+    return tuple(after.at for before, after in pairwise(snapshots) if _fell(before.counters, after.counters))
+
+
+def _fell(before: Counters, after: Counters) -> bool:
+    pairs = (
+        (before.generated_tokens, after.generated_tokens),
+        (before.drafts, after.drafts),
+        (before.draft_tokens, after.draft_tokens),
+    )
+    return any(old is not None and new is not None and new < old for old, new in pairs)
 
 
 def _difference(before: Counters, after: Counters) -> Counters:

@@ -20,7 +20,7 @@ from .client import Client
 from .event_stream import EventReader
 from .keys import Secrets
 from .page import Page
-from .patience import SendError, patient_sends
+from .patience import SendError, patiently
 from .raw_prompt import (
     RENDERING_KINDS,
     completion_body,
@@ -193,36 +193,33 @@ class Endpoint:
                     system_fingerprint=completion.system_fingerprint,
                     timing=completion.timing,
                     ttft_ms=completion.ttft_ms,
+                    first_event_ms=completion.first_event_ms,
                     chunks=completion.chunks,
                     raw_text=await self._raw_text(completion),
                 )
 
     async def _send_patiently(self, ask: Ask, body: Body) -> Sent:
-        outcome: Completion | EndpointError | None = None
         started, ended, started_at, sends = 0.0, 0.0, "", 0
+
+        async def send() -> Completion:
+            nonlocal body, started, ended, started_at, sends
+            started, started_at, sends = time.monotonic(), _now(), sends + 1
+            try:
+                if ask.mode is Mode.RAW and "prompt" not in body:
+                    body = await self._rendered(body)
+                    started = time.monotonic()
+                path = "/completions" if ask.mode is Mode.RAW else "/chat/completions"
+                return await self._send(path, body, stream=ask.stream)
+            finally:
+                ended = time.monotonic()
+
+        outcome: Completion | EndpointError
         try:
-            async for send in patient_sends(
-                self._settings.retries, self._settings.retry_seconds, self._stopping
-            ):
-                with send:
-                    if sends and self._stopping.is_set:
-                        break  # woken from its pause: a repeat would be a new send
-                    started, started_at, sends = time.monotonic(), _now(), sends + 1
-                    try:
-                        if ask.mode is Mode.RAW and "prompt" not in body:
-                            body = await self._rendered(body)
-                            started = time.monotonic()
-                        path = "/completions" if ask.mode is Mode.RAW else "/chat/completions"
-                        outcome = await self._send(path, body, stream=ask.stream)
-                    except SendError as failure:
-                        outcome = failure.error
-                        raise
-                    finally:
-                        ended = time.monotonic()
+            outcome = await patiently(
+                send, self._settings.retries, self._settings.retry_seconds, self._stopping
+            )
         except SendError as last:
             outcome = last.error
-        if outcome is None:
-            raise AssertionError("no send was made")
         return Sent(outcome, body, round((ended - started) * 1000, 3), started_at, sends - 1)
 
     async def _rendered(self, body: Body) -> Body:
@@ -263,6 +260,7 @@ class Endpoint:
 
     async def _stream(self, path: str, body: Body) -> Completion:
         started = time.monotonic()
+        first_event_ms: float | None = None
         ttft_ms: float | None = None
         events, answer = EventReader(), ChatStream()
         # Read as bytes, by our own reader: the client's would drop what it does not expect.
@@ -273,14 +271,18 @@ class Endpoint:
             pieces = pieces_of(response)
             async for piece in pieces:
                 for data in events.feed(piece):
-                    if answer.feed(self._secrets.out_of_text(data)) and ttft_ms is None:
-                        ttft_ms = round((time.monotonic() - started) * 1000, 3)
+                    has_piece = answer.feed(self._secrets.out_of_text(data))
+                    if ttft_ms is None and answer.has_begun:
+                        now_ms = round((time.monotonic() - started) * 1000, 3)
+                        first_event_ms = now_ms if first_event_ms is None else first_event_ms
+                        ttft_ms = now_ms if has_piece else None
                 if answer.is_done:
                     break
-            await drain(pieces)
+            if not response.content.at_eof():
+                await drain(pieces)
         for data in events.close():
             answer.feed(self._secrets.out_of_text(data))
-        return answer.completion(ttft_ms=ttft_ms)
+        return answer.completion(first_event_ms=first_event_ms, ttft_ms=ttft_ms)
 
 
 def _now() -> str:

@@ -41,7 +41,8 @@ class EventReader:
         """Return what the end of the stream completes."""
         events = self._take(self._decoder.decode(b"", final=True))
         if self._line:
-            self._end_line()
+            self._end_line("".join(self._line))
+            self._line.clear()
         if self._data:
             events.append(self._end_event())
         return events
@@ -58,26 +59,28 @@ class EventReader:
         *whole, rest = text.split("\n")
         for line in whole:
             self._grow(line)
-            if "".join(self._line):
-                self._end_line()
+            if self._line:
+                line = "".join((*self._line, line))  # noqa: PLW2901 - its beginning came before
+                self._line.clear()
+            if line:
+                self._end_line(line)
                 continue
-            self._line.clear()
             if self._data:
                 events.append(self._end_event())
             self._size = 0
-        self._grow(rest)
+        if rest:
+            self._grow(rest)
+            self._line.append(rest)
         return events
 
     def _grow(self, text: str) -> None:
-        self._line.append(text)
         self._size += len(text)
         if self._size > LONGEST_EVENT_CHARACTERS:
             msg = f"an event of more than {LONGEST_EVENT_CHARACTERS:,} characters"
             raise EventTooLongError(msg)
 
-    def _end_line(self) -> None:
-        field, _, value = "".join(self._line).partition(":")
-        self._line.clear()
+    def _end_line(self, line: str) -> None:
+        field, _, value = line.partition(":")
         if field == "data":
             self._data.append(value.removeprefix(" "))
 

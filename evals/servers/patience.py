@@ -1,15 +1,18 @@
 """How patient we are with an endpoint: what is worth a repeat, after how long, and when it is enough."""
 
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..attempt import EndpointError, ErrorType
 from ..stopping import Stopping
 
 if TYPE_CHECKING:
     import tenacity
+
+_T = TypeVar("_T")
 
 RETRIED_STATUSES = frozenset((408, 409, 429))
 FIRST_PAUSE_SECONDS = 0.5
@@ -26,32 +29,69 @@ class SendError(Exception):
         self.retry_after = retry_after
 
 
-def patient_sends(retries: int, retry_seconds: float, stopping: Stopping) -> "tenacity.AsyncRetrying":
-    """The sends of one ask, as tenacity's attempts; the last failure is raised when they end.
+async def patiently(
+    send: Callable[[], Awaitable[_T]], retries: int, retry_seconds: float, stopping: Stopping
+) -> _T:
+    """Send, and send again while that may help; the last failure is raised when it is enough.
 
-    They end after `retries` repeats, or when the next would start later than `retry_seconds` after the first
+    It is after `retries` repeats, or when the next would start later than `retry_seconds` after the first
     failure (not the first send: a long generation that breaks off late still has its repeats), or when the
-    run is to end. Between them: what the server asked for, else exponential backoff with full jitter.
+    run is to end. Between sends: what the server asked for, else exponential backoff with full jitter.
+
+    Raises:
+        SendError: What the last send came to.
     """
-    import tenacity
+    try:
+        return await send()
+    except SendError as failure:
+        if not failure.is_retried:
+            raise
+        # Nearly every first send brings an answer, and tenacity costs more than sending: it begins here.
+        return await _Repeats(send, failure, retries, retry_seconds, stopping).run()
 
-    first_failure: float | None = None
 
-    def is_enough(state: tenacity.RetryCallState) -> bool:
-        nonlocal first_failure
-        now = time.monotonic()
-        if first_failure is None:
-            first_failure = now
-        is_late = now + state.upcoming_sleep - first_failure > retry_seconds
-        return is_late or state.attempt_number > retries or stopping.is_set
+class _Repeats(Generic[_T]):
+    """The sends after a first one that failed; to tenacity that failure is the first attempt."""
 
-    return tenacity.AsyncRetrying(
-        retry=tenacity.retry_if_exception(lambda error: isinstance(error, SendError) and error.is_retried),
-        wait=_pause,
-        stop=is_enough,
-        sleep=stopping.wait,
-        reraise=True,
-    )
+    def __init__(
+        self,
+        send: Callable[[], Awaitable[_T]],
+        failure: SendError,
+        retries: int,
+        retry_seconds: float,
+        stopping: Stopping,
+    ) -> None:
+        self._send, self._last, self._stopping = send, failure, stopping
+        self._retries, self._retry_seconds = retries, retry_seconds
+        self._first_failure = time.monotonic()
+        self._is_told = False
+
+    async def run(self) -> _T:
+        import tenacity
+
+        return await tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(
+                lambda error: isinstance(error, SendError) and error.is_retried
+            ),
+            wait=_pause,
+            stop=self._is_enough,
+            sleep=self._stopping.wait,
+            reraise=True,
+        )(self._attempt)
+
+    async def _attempt(self) -> _T:
+        is_first, self._is_told = not self._is_told, True
+        if is_first or self._stopping.is_set:  # woken from its pause: a repeat would be a new send
+            raise self._last
+        try:
+            return await self._send()
+        except SendError as failure:
+            self._last = failure
+            raise
+
+    def _is_enough(self, state: "tenacity.RetryCallState") -> bool:
+        is_late = time.monotonic() + state.upcoming_sleep - self._first_failure > self._retry_seconds
+        return is_late or state.attempt_number > self._retries or self._stopping.is_set
 
 
 def _pause(state: "tenacity.RetryCallState") -> float:

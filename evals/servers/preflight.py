@@ -73,6 +73,7 @@ def check_arms(plan: Plan, facts: Mapping[str, ServerFacts]) -> Preflight:
         if one.name in facts and other.name in facts:
             obstacles += _pair(one, facts[one.name], other, facts[other.name])
             notes += _engines(one, facts[one.name], other, facts[other.name])
+            notes += _one_server(one, other)
     return Preflight(tuple(obstacles), tuple(notes))
 
 
@@ -118,6 +119,16 @@ def _pair(one: Arm, mine: ServerFacts, other: Arm, theirs: ServerFacts) -> list[
         )
         found.append(Obstacle("prompt", words))
     return found
+
+
+def _one_server(one: Arm, other: Arm) -> list[str]:
+    """Two arms that nothing tells apart; servers that the tool starts itself follow each other there."""
+    if one.serve is not None or other.serve is not None:
+        return []
+    if (one.base_url, one.extra_body, one.headers) != (other.base_url, other.extra_body, other.headers):
+        return []
+    how = f"arms {one.name} and {other.name} are asked in the same way at {one.base_url}"
+    return [f"{how}: unless another server is started there in between, an arm is compared with itself"]
 
 
 def _engines(one: Arm, mine: ServerFacts, other: Arm, theirs: ServerFacts) -> list[str]:

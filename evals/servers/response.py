@@ -6,15 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue, ValidationError
+from pydantic_core import core_schema
 
 from ..attempt import Drafts, ErrorType, Timing, Usage
 
@@ -43,18 +36,19 @@ class _Lenient(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+class _OrNone:
+    """Reads what it does not understand as None; pydantic's core does it, without a call of ours."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.with_default_schema(handler(source), default=None, on_error="default")
+
+
 _T = TypeVar("_T")
 
-
-def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return validate(value)
-    except ValidationError:
-        return None
-
-
 # Bookkeeping beside the answer: what cannot be read of it was not told, and the answer stands.
-_Told = Annotated[_T | None, WrapValidator(_or_none)]
+_Told = Annotated[_T | None, _OrNone()]
 
 # Of drafts; less than none (a server's "not known") is no count.
 _Count = Annotated[int, Field(ge=0)]
@@ -125,6 +119,7 @@ class _Timings(_Lenient):
 class _SpeculativeDecoding(_Lenient):
     num_draft_tokens: _Count
     num_accepted_draft_tokens: _Count
+    num_spec_steps: _Told[int] = None
 
 
 class _Metrics(_Lenient):
@@ -154,8 +149,9 @@ class Completion:
     """What one answer said; every absent field is None.
 
     `token_ids` and `logprobs` are those of the whole answer, where the server tells (`logprobs` not of a
-    stream). `ttft_ms` (time to the first piece of the answer) and `chunks` (events that held a piece of it)
-    are known of a stream only; chunks say nothing about tokens.
+    stream). `first_event_ms` (time to the first event of a choice, be it empty), `ttft_ms` (time to the first
+    piece of the answer) and `chunks` (events that held a piece of it) are known of a stream only; chunks say
+    nothing about tokens.
     """
 
     finish_reason: str | None
@@ -168,6 +164,7 @@ class Completion:
     system_fingerprint: str | None
     timing: Timing | None = None
     token_ids: tuple[int, ...] | None = None
+    first_event_ms: float | None = None
     ttft_ms: float | None = None
     chunks: int | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
@@ -188,25 +185,29 @@ def read_completion(text: str) -> Completion:
     return completion_from_json(raw, text)
 
 
-def completion_from_json(raw: "Json", text: str) -> Completion:
-    """Read a completion out of its JSON; `text` is shown in errors.
+def completion_from_json(raw: "Json", text: str | None = None) -> Completion:
+    """Read a completion out of its JSON; errors show the text that it was read from, if there is one.
 
     Raises:
         BadResponseError: As `read_completion`.
     """
+
+    def shown() -> str:
+        return glimpse(json.dumps(raw) if text is None else text)
+
     try:
         completion = _Completion.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise BadResponseError(f"not a completion ({place}: {first['msg']}): {glimpse(text)}") from None
+        raise BadResponseError(f"not a completion ({place}: {first['msg']}): {shown()}") from None
     if not completion.choices:
-        raise BadResponseError(f"no choices: {glimpse(text)}")
+        raise BadResponseError(f"no choices: {shown()}")
     choice = completion.choices[0]
     if choice.error or choice.finish_reason == FAILED_REASON:
-        raise BadResponseError(f"the server gave this answer up: {glimpse(text)}")
+        raise BadResponseError(f"the server gave this answer up: {shown()}")
     if choice.message is None and choice.text is None:
-        raise BadResponseError(f"not a completion (neither message nor text): {glimpse(text)}")
+        raise BadResponseError(f"not a completion (neither message nor text): {shown()}")
     message = choice.message or _Message(content=choice.text)
     return Completion(
         finish_reason=choice.finish_reason,
@@ -277,7 +278,7 @@ def _drafts(completion: _Completion) -> Drafts | None:
     if completion.timings is not None:
         return Drafts(completion.timings.draft_n, completion.timings.draft_n_accepted)
     if completion.metrics is not None and (counted := completion.metrics.speculative_decoding) is not None:
-        return Drafts(counted.num_draft_tokens, counted.num_accepted_draft_tokens)
+        return Drafts(counted.num_draft_tokens, counted.num_accepted_draft_tokens, counted.num_spec_steps)
     return None
 
 

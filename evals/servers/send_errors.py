@@ -19,7 +19,7 @@ DRAIN_BYTES = 64 * 1024
 @contextlib.asynccontextmanager
 async def as_send_errors(seconds: float) -> AsyncGenerator[None]:
     """Turn whatever goes wrong with one send into a `SendError`; the whole of it may take that long."""
-    import openai
+    import aiohttp
 
     try:
         # The client's own timeout is for silence; a body that comes drop by drop needs one for the whole.
@@ -27,7 +27,7 @@ async def as_send_errors(seconds: float) -> AsyncGenerator[None]:
             yield
     except RefusedError as error:
         raise _status_error(error) from None
-    except (openai.APITimeoutError, TimeoutError):
+    except TimeoutError:
         message = f"no whole answer within {seconds:g} s"
         raise SendError(EndpointError(ErrorType.TIMEOUT, None, message), is_retried=True) from None
     except StreamedError as error:
@@ -42,9 +42,7 @@ async def as_send_errors(seconds: float) -> AsyncGenerator[None]:
         raise SendError(
             EndpointError(ErrorType.BAD_RESPONSE, 200, str(error)), is_retried=not is_endless
         ) from None
-    except (openai.APIConnectionError, OSError) as error:
-        if isinstance(error.__cause__, RefusedError):  # as older clients pass it on
-            raise _status_error(error.__cause__) from None
+    except (aiohttp.ClientError, OSError) as error:
         raise SendError(
             EndpointError(ErrorType.ENDPOINT_ERROR, None, innermost(error)), is_retried=True
         ) from None

@@ -3,11 +3,11 @@
 import json
 from unittest import mock
 
+from draftproof.evals.derived import derive
 from draftproof.evals.plan import build_plan
 from draftproof.evals.record import read_run
 from draftproof.evals.servers import patience
 from draftproof.evals.session import ask_plan
-from draftproof.evals.summary import summarise, write_derived
 from draftproof.reports.progress import SilentProgress
 
 from ..scripted import MODEL, answer
@@ -97,8 +97,9 @@ def ask(plan, directory, arms=(), progress=None):
 
 def judged(directory):
     """The summary, and the findings as written, without what depends on the clock (nothing does)."""
-    summary = summarise(read_run(directory))
-    write_derived(directory, summary)
+    summary, problem = derive(read_run(directory))
+    if problem is not None:
+        raise problem
     return summary, (directory / "findings.jsonl").read_text()
 
 

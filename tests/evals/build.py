@@ -6,7 +6,7 @@ from pathlib import Path
 
 from draftproof.evals.answer import Answer, read_answer
 from draftproof.evals.attempt import Attempt, Drafts, EndpointError, ErrorType, Stage, Usage
-from draftproof.evals.grade import Grade, grade_answer, grade_failed
+from draftproof.evals.grade import Grade, Reference, grade_answer, grade_failed
 from draftproof.evals.plan import Mode, build_plan
 from draftproof.evals.record import Record
 from draftproof.parsers.dialects import DIALECTS
@@ -63,7 +63,7 @@ def attempt(
     mode: Mode = Mode.PROMPTED,
     reasoning: str | None = None,
     tool_calls: object = None,
-    drafts: tuple[int, int] | None = None,
+    drafts: tuple[int, ...] | None = None,
 ) -> Attempt:
     is_answer = error in (None, ErrorType.SERVER_PARSE_FAILURE)
     return Attempt(
@@ -111,7 +111,11 @@ def answer(one: Attempt, *, context: int | None = None) -> Answer:
 
 
 def grade(one: Attempt, expected: Expected = OSLO, *, context: int | None = None) -> Grade:
-    return grade_answer(answer(one, context=context), expected) if one.succeeded else grade_failed(one)
+    return (
+        grade_answer(answer(one, context=context), Reference(expected))
+        if one.succeeded
+        else grade_failed(one)
+    )
 
 
 def ladder(*attempts: Attempt, expected: Expected = OSLO) -> dict[int, Grade]:
@@ -125,12 +129,12 @@ def sample(sample_id: str = "s1", expected: Expected | None = OSLO, category: st
 
 def record(samples, attempts, *, facts=None, candidates=("ngram",), **run) -> Record:
     return Record(
-        Path("runs/test"),
-        plan(*candidates, **run),
-        "digest",
-        tuple(samples),
-        facts or {},
-        {one.key: one for one in attempts},
+        directory=Path("runs/test"),
+        plan=plan(*candidates, **run),
+        digest="digest",
+        samples=tuple(samples),
+        facts=facts or {},
+        attempts={one.key: one for one in attempts},
     )
 
 

@@ -14,8 +14,8 @@ from draftproof.evals.attribute import (
 )
 from draftproof.evals.divergence import Divergence, DivergenceLabel
 from draftproof.evals.finding import Cause, Finding, Transition
-from draftproof.evals.finding_line import FindingLine
-from draftproof.evals.grade import Fault, Verdict, grade_answer
+from draftproof.evals.finding_line import line_of
+from draftproof.evals.grade import Fault, Reference, Verdict, grade_answer
 from draftproof.evals.ladder import GradedSample, grade_run
 from draftproof.evals.plan import Mode
 from draftproof.evals.servers.server import ServerFacts
@@ -224,7 +224,7 @@ def test_repeats_that_show_the_same_cause_are_counted():
     firsts = [attempt(RIGHT), attempt(WRONG, arm="ngram")]
     finding = finding_of(record([sample()], [*firsts, *repeats], confirm=6))
     assert finding.reproduced == (1, 4)
-    assert FindingLine.of(finding).reproduced == "1/4"
+    assert line_of(finding)["reproduced"] == "1/4"
 
 
 @pytest.mark.parametrize(
@@ -661,10 +661,10 @@ def native(city, raw=None, *, stream=False):
 )
 def test_a_regression_says_where_it_went_wrong(wrong, beside, locus, server_parse):
     """With the answers of the same arm to the same question asked whole, and of no other arm."""
-    right = grade_answer(native("Oslo"), OSLO)
+    right = grade_answer(native("Oslo"), Reference(OSLO))
     graded = GradedSample(
         sample(),
-        {"baseline": {BUDGET: right}, "ngram": {BUDGET: grade_answer(wrong, OSLO)}},
+        {"baseline": {BUDGET: right}, "ngram": {BUDGET: grade_answer(wrong, Reference(OSLO))}},
         {},
         {},
         is_context_limited=False,

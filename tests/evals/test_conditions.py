@@ -66,7 +66,7 @@ def test_the_control_may_have_a_load_of_its_own(tmp_path):
         plan = make_plan(suite, {"baseline": baseline, "mtp": mtp}, control=True, control_concurrency=3)
         ask(plan, tmp_path / "run")
     assert load.most == 3
-    firsts = [one for one in judged(tmp_path / "run")[0].record.attempts.values() if one.stage is Stage.FIRST]
+    firsts = [one for one in judged(tmp_path / "run")[0].run.attempts.values() if one.stage is Stage.FIRST]
     assert len(firsts) == 12
 
 
@@ -108,6 +108,10 @@ def test_a_fault_that_shows_alone_or_never_again_has_no_label(tmp_path, candidat
     assert "only" not in finding.evidence
 
 
+def by_part(made):
+    return passes_by_part({name: arm.passes for name, arm in summarise(made).judged.arms.items()})
+
+
 def test_a_fault_that_grows_shows_by_quarters():
     """In the order of asking, not of the suite; an arm with few answers shows none."""
     count = FEWEST
@@ -116,10 +120,10 @@ def test_a_fault_that_grows_shows_by_quarters():
         ngram = attempt(RIGHT if n >= 20 else WRONG, sample_id=f"s{n}", arm="ngram")
         attempts += [replace(one, index=count - n) for one in (attempt(RIGHT, sample_id=f"s{n}"), ngram)]
     made = record([sample(f"s{n}") for n in range(count)], attempts, control=False, confirm=0)
-    baseline, ngram = passes_by_part(made, summarise(made).graded)
+    baseline, ngram = by_part(made)
     assert baseline.parts == ((10, 10),) * 4
     assert ngram.parts == ((10, 10), (10, 10), (0, 10), (0, 10))
     assert position_table((ngram,)).rows == (("ngram", "10/10", "10/10", "0/10", "0/10"),)
     few = record([sample("s0")], attempts[:2], control=False, confirm=0)
-    assert passes_by_part(few, summarise(few).graded) == ()
+    assert by_part(few) == ()
     assert position_table(()) is None

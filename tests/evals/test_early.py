@@ -10,7 +10,7 @@ from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.decision.gate import Decision
 from draftproof.evals.decision.history import accepted_of, judge_against
 from draftproof.evals.decision.sequential import net_over_margin
-from draftproof.evals.early import BATCH, random_order, read_course, requests_saved
+from draftproof.evals.early import BATCH, random_order, read_course, requests_made, requests_saved
 from draftproof.evals.plan import GateSection
 from draftproof.evals.rounds import due, is_complete
 from draftproof.evals.summary import summarise
@@ -64,10 +64,10 @@ def always_right(ask):
 def test_the_order_is_random_and_the_seeds():
     """The same for every session of a run; another seed gives another."""
     made = empty()
-    order = [one.id for one in random_order(made)]
+    order = random_order(made)
     assert sorted(order) == [one.id for one in made.samples] != order
-    assert order == [one.id for one in random_order(made)]
-    assert order != [one.id for one in random_order(empty(seed=2))]
+    assert order == random_order(made)
+    assert order != random_order(empty(seed=2))
 
 
 def test_a_harmless_candidate_is_asked_everything():
@@ -75,7 +75,7 @@ def test_a_harmless_candidate_is_asked_everything():
     made = ask_all(empty(), always_right)
     summary = summarise(made)
     assert is_complete(made)
-    assert requests_saved(made) == summary.requests_saved == 0
+    assert requests_saved(made, requests_made(made)) == summary.requests_saved == 0
     assert summary.comparisons[0].samples == 160
     assert summary.decision is summarise(made, gate=GateSection(margin=0.03)).decision is Decision.PASS
 
@@ -151,14 +151,14 @@ def test_other_ways_of_asking_are_asked_of_the_same_samples():
     # The rest of the batch was in flight when the call came; it is not asked once more.
     called_at = read_course(made).looks["ngram"].asked
     assert asked == {"baseline": 2 * BATCH + called_at, "ngram": BATCH + called_at}
-    assert requests_saved(made) == (160 - BATCH) * 3
+    assert requests_saved(made, requests_made(made)) == (160 - BATCH) * 3
     assert is_complete(made)
 
 
 def test_unlabelled_samples_say_nothing_on_the_way():
     """Their fixes may be impossible; they are judged at the end."""
     made = ask_all(empty(60, expected="none"), always_wrong)
-    assert requests_saved(made) == 0
+    assert requests_saved(made, requests_made(made)) == 0
     assert read_course(made).looks["ngram"].pairs == 0
 
 

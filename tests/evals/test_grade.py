@@ -8,6 +8,7 @@ from draftproof.evals.grade import (
     Blame,
     Fault,
     Grade,
+    Reference,
     Verdict,
     grade_answer,
     grade_failed,
@@ -135,7 +136,7 @@ def test_a_repetition_that_the_server_stopped_is_a_loop():
 
 def test_an_unlabelled_answer_is_compared_with_the_calls_of_the_reference():
     """Key order and prose do not matter; a value does."""
-    reference = answer(attempt(block(city="Oslo", days=2))).parsed.calls
+    reference = Reference(answer(attempt(block(city="Oslo", days=2))).parsed.calls)
     assert (
         grade_answer(answer(attempt("Here. " + block(days=2, city="Oslo"))), reference).verdict
         is Verdict.PASS
@@ -183,15 +184,15 @@ FAULTY_ENDINGS = [
 def test_a_failure_says_what_kind_it_is_and_why_in_a_sentence(one, fault, code, message):
     """The sentence is what a report prints; the answer stays with its grade."""
     read = answer(one)
-    assert grade_answer(read, OSLO) == Grade(Verdict.FAIL, code, Blame(fault, code, message), read)
+    assert grade_answer(read, Reference(OSLO)) == Grade(Verdict.FAIL, code, Blame(fault, code, message), read)
 
 
 def test_a_defect_or_a_difference_keeps_its_own_words():
     """What the parser and the matching said is what the grade says, with the paths where there are any."""
     broken, wrong = answer(attempt(BROKEN)), answer(attempt(WRONG))
     (defect,) = broken.defects
-    assert grade_answer(broken, OSLO).blame == Blame(Fault.SYNTAX, "invalid_json", defect.message)
-    blame = grade_answer(wrong, OSLO).blame
+    assert grade_answer(broken, Reference(OSLO)).blame == Blame(Fault.SYNTAX, "invalid_json", defect.message)
+    blame = grade_answer(wrong, Reference(OSLO)).blame
     assert (blame.fault, blame.code) == (Fault.DIFFERENCE, "wrong_arguments")
     assert '"Bergen"' in blame.message
     assert blame.paths == ("$.city",)
@@ -212,14 +213,16 @@ def test_a_defect_or_a_difference_keeps_its_own_words():
 def test_what_was_wrong_before_a_cut_is_said_in_full(content, fault, code, message):
     """With the answer, whose tokens the evidence shows."""
     read = answer(attempt(content, "length", tokens=BUDGET))
-    assert grade_answer(read, OSLO) == Grade(Verdict.TRUNCATED, "cut", Blame(fault, code, message), read)
+    assert grade_answer(read, Reference(OSLO)) == Grade(
+        Verdict.TRUNCATED, "cut", Blame(fault, code, message), read
+    )
 
 
 @pytest.mark.parametrize(("reason", "code"), [("content_filter", "filtered"), ("abort", "aborted")])
 def test_an_answer_that_is_not_judged_says_why(reason, code):
     """And keeps the answer."""
     read = answer(attempt("", reason))
-    assert grade_answer(read, OSLO) == Grade(Verdict.VOID, code, None, read)
+    assert grade_answer(read, Reference(OSLO)) == Grade(Verdict.VOID, code, None, read)
 
 
 def test_a_failed_attempt_without_an_error_is_the_endpoints_as_well():
@@ -232,7 +235,7 @@ def test_a_failed_attempt_without_an_error_is_the_endpoints_as_well():
 def test_a_right_answer_has_no_code_and_no_blame():
     """Nothing to say is None, everywhere."""
     read = answer(attempt(RIGHT))
-    assert grade_answer(read, OSLO) == Grade(Verdict.PASS, None, None, read)
+    assert grade_answer(read, Reference(OSLO)) == Grade(Verdict.PASS, None, None, read)
 
 
 def test_the_words_on_disk_are_those_of_the_contract():

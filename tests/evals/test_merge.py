@@ -89,7 +89,7 @@ def test_shards_joined_are_the_whole_run(tmp_path, suite, arms, count):
             for run in (tmp_path / "all", tmp_path / "whole")
         )
         assert joined == alone
-    assert summary.record.part is None
+    assert summary.run.part is None
     assert summary.to_json() == whole.to_json()
     assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == set()
 

@@ -18,7 +18,7 @@ def other_run(**changes):
 
 def pair(one="ngram", other="mtp"):
     summary = summarise(three_arms())
-    return pair_arms(*operands(summary, one, summary, other))
+    return pair_arms(*operands(summary, one, summary, other)).comparison
 
 
 def test_two_candidates_are_judged_against_each_other():
@@ -50,7 +50,7 @@ def test_turning_a_pair_around_turns_every_count_around():
 def test_the_baseline_against_a_candidate_is_the_runs_own_comparison():
     """Nothing is judged twice in two ways."""
     summary = summarise(three_arms())
-    comparison = pair_arms(*operands(summary, "baseline", summary, "mtp"))
+    comparison = pair_arms(*operands(summary, "baseline", summary, "mtp")).comparison
     own = summary.comparisons[1]
     assert comparison.findings == own.findings
     assert (comparison.regressions, comparison.fixes) == (own.regressions, own.fixes)
@@ -61,7 +61,7 @@ def test_an_arm_against_the_same_arm_of_an_equal_run_finds_nothing():
     one, other = summarise(three_arms()), summarise(other_run())
     left, right = operands(one, "ngram", other, "ngram")
     assert (left.label, right.label) == ("test:ngram", "other:ngram")
-    comparison = pair_arms(left, right)
+    comparison = pair_arms(left, right).comparison
     assert comparison.regressions.total == comparison.fixes.total == 0
 
 

@@ -49,6 +49,7 @@ def test_a_plan_has_the_defaults_of_the_contract(tmp_path):
         "control_concurrency": None,
         "isolate": False,
         "in_turn": False,
+        "server_starts": 1,
         "timeout": 600,
         "retries": 5,
         "retry_seconds": 60,

@@ -7,8 +7,10 @@ import pytest
 from draftproof.errors import UserError
 from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.journal import Journal, write_json
+from draftproof.evals.new_run import create_run, refuse_foreign
 from draftproof.evals.plan import build_plan
-from draftproof.evals.record import create_run, read_run, read_run_file, refuse_foreign, save_facts
+from draftproof.evals.record import read_run
+from draftproof.evals.run_file import read_run_file, save_facts
 from draftproof.evals.servers.server import ServerFacts, ServerKind, Speculating
 from draftproof.evals.session import load_planned
 from draftproof.tasks.suite import load_suites

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from draftproof.evals.answer import Ending, read_answer
 from draftproof.evals.attempt import Attempt, Drafts, ErrorType, Stage
-from draftproof.evals.grade import grade_answer
+from draftproof.evals.grade import Reference, grade_answer
 from draftproof.evals.plan import Mode, RunSection
 from draftproof.evals.servers.chat_stream import ChatStream, StreamedError
 from draftproof.evals.servers.event_stream import EventReader
@@ -95,8 +95,8 @@ def test_streamed_and_whole_answers_agree(case):
 def test_the_drafts_of_one_request_are_counted_in_both_forms():
     """`--per-request-spec-decode-metrics detailed`: in the body, and in the last event."""
     for name in ("call.json", "call.sse"):
-        assert completion(name).spec == Drafts(3, 3)
-    assert completion("prose.json").spec == Drafts(0, 0)
+        assert completion(name).spec == Drafts(3, 3, 1)
+    assert completion("prose.json").spec == Drafts(0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_call_that_was_cut_is_cut_whatever_the_server_makes_of_it(
     assert [call["function"] for call in made.tool_calls or ()] == calls
     assert answer.ending is ending
     assert answer.defects == ()
-    grade = grade_answer(answer, CALLED)
+    grade = grade_answer(answer, Reference(CALLED))
     assert grade.verdict == verdict
     assert grade.blame is None
 

@@ -5,8 +5,9 @@ import json
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.journal import Journal
-from draftproof.evals.record import read_run, read_run_file
+from draftproof.evals.record import read_run
 from draftproof.evals.redaction import Redaction
+from draftproof.evals.run_file import read_run_file
 from draftproof.parsers.result import Call, Span
 from draftproof.reports.sample import render_sample
 from draftproof.reports.terminal import render_terminal
@@ -196,7 +197,7 @@ def test_nothing_is_in_clear_and_everything_is_found(tmp_path, mode, is_labelled
         assert [row[field] for row in kept] == [row[field] for row in original]
     assert all("reading" not in row for row in original)
     summary, _ = judged(redacted)
-    shown = [render_terminal(summary), *(render_sample(summary, one.id) for one in summary.record.samples)]
+    shown = [render_terminal(summary), *(render_sample(summary, one.id) for one in summary.run.samples)]
     assert not any(SECRET in text for text in shown)
     assert all("redacted: texts and values are hashes" in text for text in shown[1:])
 

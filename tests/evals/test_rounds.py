@@ -31,7 +31,14 @@ def record_of(*attempts, samples=("s1",), context=None, arms=ARMS, **run):
         source="test",
     )
     facts = {} if context is None else {"mtp": ServerFacts(context=context)}
-    return Record(Path(), plan, "d", tuple(map(sample, samples)), facts, {one.key: one for one in attempts})
+    return Record(
+        directory=Path(),
+        plan=plan,
+        digest="d",
+        samples=tuple(map(sample, samples)),
+        facts=facts,
+        attempts={one.key: one for one in attempts},
+    )
 
 
 def asked(record, gave_up=frozenset()):

@@ -142,7 +142,7 @@ def test_a_doubled_budget_that_is_refused_is_a_context_limit(tmp_path):
     assert (summary.is_complete, summary.comparisons[0].void, told) == (True, 0, [])
     sends = len(other.requests)
     assert sends == 5
-    assert ask(summary.record.plan, tmp_path / "run") == [f"{tmp_path / 'run'} is complete: nothing to ask"]
+    assert ask(summary.run.plan, tmp_path / "run") == [f"{tmp_path / 'run'} is complete: nothing to ask"]
 
 
 def test_a_doubled_budget_is_clamped_to_what_the_server_allows(tmp_path):

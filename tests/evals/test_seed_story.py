@@ -3,10 +3,10 @@
 import json
 
 from draftproof.evals.attempt import Stage
+from draftproof.evals.derived import derive
 from draftproof.evals.plan import build_plan
 from draftproof.evals.record import read_run
 from draftproof.evals.session import ask_plan
-from draftproof.evals.summary import summarise, write_derived
 from draftproof.reports.markdown import render_markdown
 from draftproof.reports.progress import SilentProgress
 from draftproof.reports.terminal import render_terminal
@@ -90,8 +90,7 @@ def test_the_report_says_exactly_eight_cap_one_malformed_one_real_change(tmp_pat
             source="test",
         )
         ask_plan(plan, directory, progress=SilentProgress(), tell=print)
-    summary = summarise(read_run(directory))
-    write_derived(directory, summary)
+    summary, _ = derive(read_run(directory))
 
     written = json.loads((directory / "summary.json").read_text())
     comparison = written["comparisons"][0]

@@ -112,7 +112,7 @@ def test_a_corrupted_line_in_the_middle_is_asked_again(tmp_path, arms):
     assert len(arms["mtp"].requests) == 1
     summary, after = judged(tmp_path / "whole")
     assert after == findings
-    assert summary.record.damaged == ("attempts/mtp.jsonl:3",)
+    assert summary.judged.damaged == ["attempts/mtp.jsonl:3"]
 
 
 def write_toml(path, suite, arms):

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import Stage, Timing
-from draftproof.evals.servers.counters import Counters
-from draftproof.evals.speed import ArmSpeed, Kind, PassCost, SpeedSource, fit_pass_cost
+from draftproof.evals.clock import Clock
+from draftproof.evals.servers.counters import Counters, Snapshot, server_starts
+from draftproof.evals.speed import ArmSpeed, Kind, PassCost, fit_pass_cost
 from draftproof.evals.summary import summarise
 from draftproof.reports.server_tables import speed_tables
 
@@ -43,7 +44,7 @@ MS = {"baseline": [9000.0, 800.0, 800.0, 400.0], "ngram": [9000.0, 400.0, 400.0,
 def test_a_speed_up_is_a_ratio_of_medians_without_the_warm_up():
     """The first answer of each arm is left out: it paid for loading and compiling."""
     baseline, ngram = make(MS, (30, 20)).speeds
-    assert (baseline.n, baseline.source) == (3, SpeedSource.WHOLE)
+    assert (baseline.n, baseline.source) == (3, Clock.WHOLE)
     assert (baseline.tokens_per_second, ngram.tokens_per_second) == (50.0, 100.0)
     assert (baseline.speedup, ngram.speedup) == (1.0, 2.0)
     assert ngram.latency_ms == 400.0
@@ -51,13 +52,68 @@ def test_a_speed_up_is_a_ratio_of_medians_without_the_warm_up():
 
 
 def test_passes_are_tokens_less_those_that_were_accepted():
-    """40 tokens of which 20 came from drafts took 20 passes; each verified 1.5 rows beside its own."""
+    """39 tokens after the first, of which 20 came from drafts, took 19 passes, with 30 draft rows."""
     summary = make(MS, (30, 20), timing=lambda ms: Timing(predicted_ms=ms))
     baseline, ngram = summary.speeds
-    assert ngram.source is SpeedSource.SERVER
-    assert (baseline.tokens_per_pass, ngram.tokens_per_pass) == (1.0, 2.0)
-    assert ngram.rows_per_pass == pytest.approx(2.5)
-    assert ngram.ms_per_pass == pytest.approx((400 + 400 + 200) / 60)
+    assert ngram.source is Clock.SERVER
+    assert (baseline.tokens_per_pass, ngram.tokens_per_pass) == (1.0, 39 / 19)
+    assert ngram.rows_per_pass == pytest.approx(49 / 19)
+    assert ngram.ms_per_pass == pytest.approx((400 + 400 + 200) / 57)
+
+
+@pytest.mark.parametrize(
+    ("drafts", "counters", "tokens_per_pass"),
+    [
+        ((32, 32, 10), {}, 39 / 10),
+        ((32, 32), {"ngram": Counters(drafts=40, draft_tokens=120)}, 39 / 11),
+        ((32, 32), {}, 39 / 7),
+    ],
+    ids=["told with the answer", "three tokens a draft by the server's totals", "not told"],
+)
+def test_steps_that_verified_a_draft_are_a_floor(drafts, counters, tokens_per_pass):
+    """Of 32 accepted tokens some lay behind the end: a pass makes no more than its draft and one."""
+    _, draft = make(MS, drafts, timing=lambda ms: Timing(predicted_ms=ms), counters=counters).speeds
+    assert draft.tokens_per_pass == pytest.approx(tokens_per_pass)
+
+
+@pytest.mark.parametrize(
+    ("totals", "starts"),
+    [
+        ([0, 50, 90], 0),
+        ([50, 0, 90], 1),
+        ([50, 0, 90, 3, 9, 0], 3),
+        ([None, 50, None, 20], 0),
+        ([0, 0, 0], 0),
+    ],
+)
+def test_a_total_that_fell_is_a_start(totals, starts):
+    """What a server counted only grows while it runs; what it does not show proves nothing."""
+    seen = [Snapshot("x", f"t{n}", Counters(generated_tokens=total)) for n, total in enumerate(totals)]
+    assert len(server_starts(seen)) == starts
+
+
+def test_speed_over_several_starts_is_the_median_of_their_medians():
+    """One bad start of three does not move it, and the first answer after each start is left out."""
+    ms = {0: [9000, 1000, 1000], 1: [9000, 4000, 4000], 2: [9000, 800, 800]}
+    attempts = [
+        replace(
+            attempt(RIGHT, sample_id=f"s{start}{n}", arm=arm, tokens=40),
+            duration_ms=float(took),
+            index=3 * start + n,
+            started_at=f"2026-12-01T0{start}:0{n}:00.000+00:00",
+        )
+        for arm in ("baseline", "ngram")
+        for start in ms
+        for n, took in enumerate(ms[start])
+    ]
+    samples = [sample(one.id) for one in attempts if one.arm == "baseline"]
+    made = record(samples, attempts, control=False, confirm=0, in_turn=True)
+    seen = tuple(f"2026-12-01T0{start}:00:00.000+00:00" for start in (1, 2))
+    baseline, ngram = summarise(replace(made, starts={"baseline": seen})).speeds
+    assert (baseline.n, baseline.by_start, baseline.tokens_per_second) == (6, (40.0, 10.0, 50.0), 40.0)
+    assert (ngram.n, ngram.by_start) == (8, ())
+    table, *_ = speed_tables((baseline, ngram))
+    assert table.note == "tok/s is the median over starts of the server: baseline 40.0, 10.0, 50.0"
 
 
 def test_counters_give_positions_and_cache_hits():
@@ -94,6 +150,9 @@ def test_a_straight_line_says_what_a_pass_costs():
     assert fit_pass_cost([arm(1, 11.0), arm(3, 13.0)]) is None
     assert fit_pass_cost([arm(1, 11.0), arm(1, 12.0), arm(1, 13.0)]) is None
     assert fit_pass_cost([arm(1, 15.0), arm(3, 13.0), arm(5, 11.0)]) is None
+    # Seen on a real vLLM: none, n-gram, and a draft model whose own passes are in the time.
+    assert fit_pass_cost([arm(1, 27.5), arm(3.3, 30.6), arm(4.9, 100.8)]) is None
+    assert fit_pass_cost([arm(1, 1.0), arm(3, 5.0), arm(5, 9.0)]) is None
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ import pytest
 from draftproof.evals.attempt import Stage
 from draftproof.evals.comparison import compare_arms
 from draftproof.evals.decision.gate import Decision
+from draftproof.evals.derived import derive
 from draftproof.evals.divergence import Divergence, DivergenceLabel
 from draftproof.evals.journal import Journal
+from draftproof.evals.new_run import create_run
 from draftproof.evals.plan import GateSection
-from draftproof.evals.record import create_run, read_run
-from draftproof.evals.summary import summarise, write_derived
+from draftproof.evals.record import read_run
+from draftproof.evals.summary import summarise
 from draftproof.reports.markdown import render_markdown
 from draftproof.tasks.suite import Suite
 
@@ -40,7 +42,7 @@ def test_a_run_directory_judged_twice_gives_the_same_bytes(tmp_path):
             journal.append(one)
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
     for name in ("run", "copy", "copy"):
-        write_derived(tmp_path / name, summarise(read_run(tmp_path / name)))
+        derive(read_run(tmp_path / name))
     for file in ("findings.jsonl", "summary.json"):
         assert (tmp_path / "run" / file).read_bytes() == (tmp_path / "copy" / file).read_bytes()
     assert len((tmp_path / "run" / "findings.jsonl").read_text().splitlines()) == 3

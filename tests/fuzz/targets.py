@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from draftproof.evals.answer import read_answer
 from draftproof.evals.attempt import Attempt, Stage, read_attempt
-from draftproof.evals.grade import grade_answer
+from draftproof.evals.grade import Reference, grade_answer
 from draftproof.evals.plan import Mode, RunSection
 from draftproof.evals.servers.chat_stream import ChatStream, StreamedError
 from draftproof.evals.servers.event_stream import EventReader, EventTooLongError
@@ -33,7 +33,7 @@ Target = Callable[[bytes], None]
 OPEN_CODES = {DefectCode.UNCLOSED_BLOCK, DefectCode.UNCLOSED_REASONING}
 DECLARED = (None, TOOLS, TYPED_TOOLS, compile_tools([]))
 BEGINNINGS = (False, True, "auto")
-REFERENCE = Expected((ExpectedCall("get_weather", {"city": ["Oslo"]}),))
+DUE = Expected((ExpectedCall("get_weather", {"city": ["Oslo"]}),))
 SETTINGS = RunSection(tasks=("builtin:core",))
 
 # Where a text is repeated to see how reading time grows: characters, times, and the growth that is a finding.
@@ -209,7 +209,7 @@ def judge(answer: Completion, data: bytes) -> None:
         assert read_attempt(line.encode("ascii")).to_line() == line
         dialect = list(DIALECTS.values())[pick(data, len(DIALECTS))]
         read = read_answer(attempt, TOOLS, dialect, SETTINGS, None)
-        grade = grade_answer(read, REFERENCE)
+        grade = grade_answer(read, Reference(DUE))
         assert (grade.verdict == "pass") <= (not read.defects)
 
 

@@ -1,9 +1,12 @@
 """Laws that hold for every text of the dialect, searched for counter-examples."""
 
 import json
+from unittest.mock import patch
 
+from draftproof.parsers import hermes
 from draftproof.parsers.codes import DefectCode
 from draftproof.parsers.hermes import HERMES, parse
+from draftproof.parsers.json_scanner import decode_located
 from draftproof.parsers.names import NAME
 from draftproof.parsers.tools import compile_tools
 from hypothesis import given, settings
@@ -114,6 +117,21 @@ def test_a_mutated_good_text_parses_without_an_exception(text, data):
     inserted = data.draw(st.one_of(pieces, st.just(text[start:end] * 2), st.just("")))
     mutated = text[:start] + inserted + text[end:]
     assert len(parse(mutated, TOOLS).calls) <= mutated.count("</tool_call>")
+
+
+@_MANY
+@given(
+    st.one_of(hostile_texts, good_texts, st.tuples(hostile_texts, good_texts, hostile_texts).map("".join)),
+    st.sampled_from([None, TOOLS]),
+)
+def test_the_quick_way_through_a_block_changes_nothing(text, tools):
+    """Without it every block is read step by step, and everything that is said of it is the same."""
+    with (
+        patch.object(hermes, "decode_flawless", lambda _piece: None),
+        patch.object(hermes, "decode", lambda text, start, _end: decode_located(text, start)),
+    ):
+        slow = parse(text, tools)
+    assert repr(parse(text, tools)) == repr(slow)
 
 
 @_SLOW

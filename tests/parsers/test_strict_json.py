@@ -6,7 +6,7 @@ import sys
 import pytest
 from draftproof.parsers.json_scanner import Decoded, JsonError, JsonFault, decode_located
 from draftproof.parsers.result import Span
-from draftproof.parsers.strict_json import decode
+from draftproof.parsers.strict_json import decode, decode_flawless
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -175,6 +175,58 @@ def test_the_quick_way_and_the_located_way_agree(text):
             located.end,
             located.duplicates,
         )
+
+
+_BLANKS = st.text(" \t\n\r", max_size=2)
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    _BLANKS,
+    st.one_of(
+        _MUTATIONS.map(lambda text: '{"a": ' + text + "}"),
+        _MUTATIONS.map(lambda text: '{"a": [' + text + "]}"),
+        _MUTATIONS,
+        json_values.map(json.dumps),
+    ),
+    st.one_of(_BLANKS, _MUTATIONS),
+)
+def test_what_is_called_flawless_is_taken_by_the_located_way_too(before, text, after):
+    """Whole, with the same value and no key twice; and a plain object is called flawless."""
+    value = decode_flawless(before + text + after)
+    located = decode_located(before + text + after)
+    is_clean = isinstance(located, Decoded) and not (text + after)[located.end - len(before) :].strip(
+        " \t\n\r"
+    )
+    if value is not None:
+        assert is_clean
+        assert (repr(value), located.duplicates) == (repr(located.value), ())
+    elif is_clean and not located.duplicates and "\\u" not in text:
+        assert not isinstance(located.value, dict | list)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_flawless"),
+    [
+        ('{"a": 1.5e308}', True),
+        ('{"a": 1.5e309}', False),
+        ('{"a": -1e999}', False),
+        (f'{{"a": 1{"0" * 400}.5}}', False),
+        (f'{{"a": 1{"0" * 400}}}', True),
+        (f'{{"a": 0.{"0" * 4300}1}}', False),
+        (f'{{"a": {"9" * 4301}}}', False),
+        ('{"a": "' + "9" * 3000 + '"}', True),
+        ("[" * 200 + "]" * 200, True),
+        ("[" * 201 + "]" * 201, False),
+        ('{"a": "\\ud83d\\ude00"}', False),
+        ('{"a": 1, "b": {"c": 1, "c": 1}}', False),
+        ('{"a": NaN}', False),
+    ],
+)
+def test_flawless_is_within_every_limit(text, is_flawless):
+    """Where the C scanner is laxer, or in doubt, the other one is asked, and decides."""
+    assert (decode_flawless(text) is not None) == is_flawless
+    assert decode(text).duplicates or isinstance(decode(text), type(decode_located(text)))
 
 
 @settings(max_examples=300, deadline=None)

@@ -13,7 +13,7 @@ from .runs import three_arms
 
 def findings(name):
     summary = summarise(three_arms())
-    graded = next(one for one in summary.graded if one.sample.id == f"core/{name}")
+    graded = next(one for one in summary.graded() if one.sample.id == f"core/{name}")
     found = [f for c in summary.comparisons for f in c.findings if f.id == graded.sample.id]
     return read_case(summary, graded), found
 
@@ -92,7 +92,7 @@ def test_a_defect_of_a_servers_calls_is_drawn_in_the_string_in_which_it_stands(t
         for arm in ("baseline", "ngram")
     ]
     summary = summarise(record([sample()], attempts, mode="native", control=False))
-    (one,) = read_case(summary, summary.graded[0]).tries["ngram"]
+    (one,) = read_case(summary, next(summary.graded())).tries["ngram"]
     drawn = one.drawn_defects(100)[0].split("\n")
     assert drawn[1] == line
     assert "^" in drawn[2]
@@ -105,5 +105,5 @@ def test_a_defect_without_a_place_is_said_without_carets():
         attempt(None, "stop", tool_calls=calls, arm=arm, mode=Mode.NATIVE) for arm in ("baseline", "ngram")
     ]
     summary = summarise(record([sample()], attempts, mode="native", control=False))
-    (one,) = read_case(summary, summary.graded[0]).tries["ngram"]
+    (one,) = read_case(summary, next(summary.graded())).tries["ngram"]
     assert one.drawn_defects(100) == ["missing_name: call 1 has no name\n = A call names its function."]

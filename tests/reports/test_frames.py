@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.journal import Journal
-from draftproof.evals.record import create_run
+from draftproof.evals.new_run import create_run
 from draftproof.evals.summary import summarise
 from draftproof.reports.frames import attempts_frame, findings_frame, grades_frame, render_frames
 from draftproof.tasks.suite import Suite
@@ -23,7 +23,7 @@ NULLABLE = {"string", "Int64", "Float64", "boolean"}
 
 def frames():
     summary = summarise(three_arms())
-    return attempts_frame(summary.record), grades_frame(summary), findings_frame(summary)
+    return attempts_frame(summary.run), grades_frame(summary), findings_frame(summary)
 
 
 def test_every_attempt_grade_and_finding_is_a_row():

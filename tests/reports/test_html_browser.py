@@ -1,10 +1,12 @@
-"""The HTML report in a real browser: it works, asks the network for nothing, and nothing in it can act."""
+"""The HTML pages in a real browser: they work, ask the network for nothing, and nothing in them can act."""
 
 import json
 import shutil
 
 import pytest
+from draftproof.evals.pairing import operands, pair_arms
 from draftproof.evals.summary import summarise
+from draftproof.reports.diff_html import render_diff_html
 from draftproof.reports.html import render_html
 
 from ..evals.build import RIGHT
@@ -50,11 +52,38 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page(browser, tmp_path_factory):
-    """The browser with the page open."""
+def report(tmp_path_factory):
+    """A report as a file."""
     file = tmp_path_factory.mktemp("page") / "report.html"
     file.write_text(render_html(summarise(three_arms(RUN))), encoding="utf-8")
-    browser.get(file.as_uri())
+    return file.as_uri()
+
+
+@pytest.fixture
+def page(browser, report):
+    """The browser with the report open."""
+    return shown(browser, report)
+
+
+@pytest.fixture(scope="module")
+def two_arms(tmp_path_factory):
+    """A comparison of two arms as a file."""
+    summary = summarise(three_arms(RUN))
+    file = tmp_path_factory.mktemp("page") / "diff.html"
+    pair = pair_arms(*operands(summary, "baseline", summary, "ngram"))
+    file.write_text(render_diff_html(pair), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.fixture
+def diff(browser, two_arms):
+    """The browser with the comparison open."""
+    return shown(browser, two_arms)
+
+
+def shown(browser, address):
+    if browser.current_url != address:
+        browser.get(address)
     return browser
 
 
@@ -173,8 +202,37 @@ def test_hostile_output_is_shown_and_cannot_act(page):
     assert page.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_a_telephone_shows_the_page_without_scrolling_sideways(page):
+def test_a_comparison_says_which_arm_broke_and_opens_to_both(diff):
+    """No column of candidates, no filter for them; hostile text is text here too."""
+    assert diff.find_elements("css selector", "select[data-field=candidate]") == []
+    choose(diff, "what", "only ngram")
+    choose(diff, "code", "name_is_expression")
+    (row,) = rows(diff)
+    assert row.find_element("css selector", "summary").text.split("\n")[:3] == [
+        "core/expression",
+        "nested",
+        "only ngram",
+    ]
+    head = diff.find_elements("css selector", "#rows .head > span")
+    cells = row.find_elements("css selector", "summary > span")
+    assert [span.location["x"] for span in head[1:]] == [span.location["x"] for span in cells]
+    opened(diff, row)
+    sides = row.find_elements("css selector", ".side > h3")
+    assert [side.text.split()[0] for side in sides] == ["baseline", "ngram"]
+    for field in ("what", "code"):
+        choose(diff, field, "")
+    search(diff, "owned")
+    (row,) = rows(diff)
+    opened(diff, row)
+    assert "<img src=x onerror=" in row.text
+    assert row.find_elements("css selector", "img, script") == []
+    assert diff.title == "draftproof diff: baseline against ngram"
+
+
+@pytest.mark.parametrize("kind", ["page", "diff"])
+def test_a_telephone_shows_the_page_without_scrolling_sideways(request, kind):
     """390 pixels wide, dark, with a finding open."""
+    page = request.getfixturevalue(kind)
     page.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True},
@@ -182,7 +240,7 @@ def test_a_telephone_shows_the_page_without_scrolling_sideways(page):
     page.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     )
-    reset(page)
+    search(page, "core/expression")
     opened(page, rows(page)[0])
     assert page.execute_script("return document.documentElement.scrollWidth") == 390
     sizes = page.execute_script(
@@ -193,14 +251,14 @@ def test_a_telephone_shows_the_page_without_scrolling_sideways(page):
     page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_the_console_has_no_error_and_nothing_was_asked_of_the_network(page):
+def test_the_console_has_no_error_and_nothing_was_asked_of_the_network(browser, report, two_arms):
     """After all of the above; the last test of this module."""
-    assert page.get_log("browser") == []
+    assert browser.get_log("browser") == []
     asked = [
         message["params"]["request"]["url"]
-        for entry in page.get_log("performance")
+        for entry in browser.get_log("performance")
         if (message := json.loads(entry["message"])["message"])["method"] == "Network.requestWillBeSent"
         # The browser's own first tab asks for pages of its own.
-        and message["params"]["documentURL"] == page.current_url
+        and message["params"]["documentURL"] in (report, two_arms)
     ]
-    assert [url for url in asked if not url.startswith("data:")] == [page.current_url]
+    assert {url for url in asked if not url.startswith("data:")} == {report, two_arms}

@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import pytest
 from draftproof.evals.summary import summarise
-from draftproof.reports.diff import render_matrix
+from draftproof.reports.diff import build_diff
 from draftproof.reports.sample import render_sample
 from draftproof.reports.table import Table
-from draftproof.reports.terminal import render_table, render_terminal
+from draftproof.reports.terminal import render_diff, render_table, render_terminal
 from draftproof.reports.walk import Wanted, findings_table, wanted_findings
 
 from .runs import three_arms
@@ -31,7 +31,7 @@ FIGURES = re.compile(r"[-+]?\d[\d.,]*%?")
 def renderings(width):
     summary = summarise(three_arms())
     yield render_terminal(summary, width=width)
-    yield render_matrix(summary, width=width)
+    yield render_diff(build_diff(summary), width=width)
     yield render_table(findings_table(wanted_findings(summary, Wanted())), width=width)
 
 
@@ -40,7 +40,7 @@ def test_no_line_is_wider_than_the_terminal_but_commands(width):
     """A terminal that wraps by itself tears a table apart."""
     for text in renderings(width):
         lines = [line for line in text.splitlines() if len(line) > width]
-        assert all(line.strip().startswith("draftproof ") for line in lines), lines
+        assert all(" draftproof " in line for line in lines), lines
 
 
 @pytest.mark.parametrize("width", WIDTHS)

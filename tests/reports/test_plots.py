@@ -3,17 +3,17 @@
 import pytest
 from draftproof.evals.attribute import attribute
 from draftproof.evals.summary import summarise
-from draftproof.reports.plots import WIDTH, lengths_plot, rates_plot
+from draftproof.reports.plots import WIDTH, lengths_plot, rates_plot, rates_reach
 from draftproof.reports.rates import Rate, net_rates
 
-from ..evals.build import BUDGET
+from ..evals.build import BUDGET, OPEN, RIGHT
 from .runs import three_arms
 
 
 def lengths(candidate="ngram", cap=BUDGET):
     summary = summarise(three_arms())
-    findings = attribute(summary.graded, baseline="baseline", candidate=candidate)
-    return lengths_plot(summary.graded, findings, cap)
+    findings = attribute(summary.graded(), baseline="baseline", candidate=candidate)
+    return lengths_plot(summary.graded(), findings, cap)
 
 
 def test_what_the_cap_cut_stands_where_it_ended_when_asked_again():
@@ -28,7 +28,7 @@ def test_what_the_cap_cut_stands_where_it_ended_when_asked_again():
 def test_what_was_never_finished_is_marked_as_cut():
     """Its length is only known to be more."""
     marks = [mark for mark in lengths("mtp").marks if mark.is_cut]
-    assert [mark.title for mark in marks] == ["core/unresolved: regression, still_truncated"]
+    assert [mark.title for mark in marks] == ["core/unresolved: broken in mtp, still_truncated"]
 
 
 def test_pairs_without_a_length_are_counted_as_missing():
@@ -69,18 +69,55 @@ def test_an_interval_that_leaves_the_picture_says_so():
         Rate("tiny", 2, 1, 0, 0.5, (-0.4, 0.9)),
         Rate("none", 0, 0, 0, None, None),
     ]
-    plot = rates_plot("ngram", rates, margin=0.03)
+    plot = rates_plot(rates, 0.03, rates_reach(rates[:1], 0.03))
     whole, tiny = plot.bars
     assert (whole.leaves_left, whole.leaves_right) == (False, False)
     assert (tiny.leaves_left, tiny.leaves_right) == (True, True)
     assert plot.silent == ("none",)
-    assert all(0 <= place <= WIDTH for bar in (whole, tiny) for place in (bar.low, bar.middle, bar.high))
+    assert all(0 <= place <= WIDTH for bar in (whole, tiny) for place in (bar.low, bar.high))
     assert whole.low < plot.zero < plot.margin
 
 
 @pytest.mark.parametrize("bound", [0.02, 0.1, 0.45, 1.0])
 def test_no_label_of_the_rates_is_cut_by_the_edge(bound):
     """And zero is always among them."""
-    plot = rates_plot("ngram", [Rate("all", 9, 1, 1, 0.0, (-bound, bound))], margin=0.03)
+    rate = Rate("all", 9, 1, 1, 0.0, (-bound, bound))
+    plot = rates_plot([rate], 0.03, rates_reach([rate], 0.03))
     assert all(20 <= tick.at <= WIDTH - 20 for tick in plot.ticks)
     assert "0" in [tick.label for tick in plot.ticks]
+
+
+def test_pictures_of_several_candidates_have_one_scale():
+    """The widest interval of all of them; a lone category's counts for nothing."""
+    rates = [Rate(name, 100, 1, 1, 0.0, (-bound, bound)) for name, bound in (("one", 0.1), ("two", 0.2))]
+    assert rates_reach(rates, 0.03) == pytest.approx(0.44)
+    assert rates_reach([Rate("all", 0, 0, 0, None, None)], 0.03) == pytest.approx(0.132)
+
+
+def test_a_rate_outside_the_picture_has_no_mark_at_its_edge():
+    """An arrow says where it is; a dot would say that it is there."""
+    rates = [Rate("all", 100, 1, 1, 0.0, (-0.01, 0.01)), Rate("tiny", 2, 2, 0, 1.0, (0.2, 1.0))]
+    _, tiny = rates_plot(rates, 0.03, rates_reach(rates[:1], 0.03)).bars
+    assert (tiny.middle, tiny.leaves_right) == (None, True)
+
+
+def test_what_was_not_compared_is_not_drawn_as_unchanged():
+    """Both arms still cut at the last budget: void, with lengths."""
+    summary = summarise(three_arms({"open": (OPEN, OPEN, RIGHT), "unresolved": (OPEN, OPEN, OPEN)}))
+    pairs = attribute(summary.graded(), baseline="baseline", candidate="ngram")
+    marks = lengths_plot(summary.graded(), pairs, BUDGET).marks
+    assert [(mark.kind, mark.title) for mark in marks] == [
+        ("same", "unchanged: 1 pair"),
+        ("void", "void: 1 pair"),
+    ]
+
+
+def test_the_caps_own_doing_is_told_apart_in_both_directions():
+    """Only the first arm was cut, or only the second."""
+    summary = summarise(three_arms({"one": (OPEN, RIGHT, RIGHT), "other": (RIGHT, OPEN, RIGHT)}))
+    pairs = attribute(summary.graded(), baseline="baseline", candidate="ngram")
+    marks = lengths_plot(summary.graded(), pairs, BUDGET).marks
+    assert {mark.kind: mark.title for mark in marks} == {
+        "cap-fix": "core/one: broken in baseline, cap_cut",
+        "cap": "core/other: broken in ngram, cap_cut",
+    }

@@ -9,9 +9,10 @@ from draftproof.errors import UserError
 from draftproof.evals.attempt import Stage
 from draftproof.evals.decision.gate import Decision
 from draftproof.evals.decision.history import accepted_of, judge_against, read_accepted, refuse_unlike
+from draftproof.evals.derived import derive
 from draftproof.evals.journal import Journal
-from draftproof.evals.record import create_run
-from draftproof.evals.summary import summarise, write_derived
+from draftproof.evals.new_run import create_run
+from draftproof.evals.summary import summarise
 from draftproof.reports.terminal import render_terminal
 from draftproof.tasks.suite import Suite
 
@@ -32,7 +33,7 @@ def attempts(wrong=(), broken=(), fixed=(), arms=("ngram",)):
     return made
 
 
-def judged(arms=("ngram",), digest="digest", keywords=None, **changes):
+def made_run(arms=("ngram",), digest="digest", keywords=None, **changes):
     made = record(
         [sample(name) for name in NAMES],
         attempts(arms=arms, **changes),
@@ -40,11 +41,15 @@ def judged(arms=("ngram",), digest="digest", keywords=None, **changes):
         confirm=0,
         **(keywords or {}),
     )
-    return summarise(replace(made, digest=digest))
+    return replace(made, digest=digest)
+
+
+def judged(**changes):
+    return summarise(made_run(**changes))
 
 
 def against(summary, before):
-    return judge_against(summary, accepted_of(before, before.record.directory))
+    return judge_against(summary, accepted_of(before, before.run.directory))
 
 
 def test_what_the_accepted_run_showed_does_not_fail_the_next():
@@ -150,7 +155,7 @@ def written(directory, **changes):
     with Journal(directory) as journal:
         for one in attempts(**changes):
             journal.append(one)
-    write_derived(directory, judged(**changes))
+    derive(made_run(**changes), directory)
     return directory
 
 
@@ -190,7 +195,7 @@ def test_the_two_derived_files_do_as_well_as_the_whole_run(tmp_path):
 )
 def test_what_cannot_be_compared_with_is_one_clear_error(tmp_path, spoil, words):
     """A summary alone knows counts, not samples: it is refused rather than guessed from."""
-    write_derived(tmp_path, judged(wrong=NAMES[:3]))
+    derive(made_run(wrong=NAMES[:3]), tmp_path)
     spoil(tmp_path)
     with pytest.raises(UserError) as refused:
         read_accepted(tmp_path)
@@ -206,4 +211,4 @@ def test_an_incomplete_run_is_not_accepted():
     """What it never asked it cannot have known."""
     half = summarise(record([sample("s1"), sample("s2")], [attempt()]))
     with pytest.raises(UserError, match="incomplete"):
-        accepted_of(half, half.record.directory)
+        accepted_of(half, half.run.directory)

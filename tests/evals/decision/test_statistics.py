@@ -2,7 +2,7 @@
 
 import random
 from functools import cache
-from math import exp, lgamma, log
+from math import comb, exp, lgamma, log
 from statistics import NormalDist
 
 import pytest
@@ -301,6 +301,23 @@ def test_holm_keeps_false_alarms_at_alpha_in_a_simulation():
         p_values = [source.random() for _ in range(5)]
         alarms += any(p < level for p, level in zip(p_values, holm(p_values, 0.05), strict=True))
     assert 0.035 < alarms / 4000 < 0.06
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 20), st.integers(0, 20))
+def test_exact_tests_are_exact(b, c, more_asked, most_asked):
+    """The definitions, term by term: the way from one term to the next loses nothing."""
+    n = b + c
+    assert mcnemar_exact(b, c).one_sided == sum(comb(n, k) for k in range(b, n + 1)) / 2**n
+    left, right = b + more_asked, c + most_asked
+    if left and right:
+        tail = sum(comb(right, k) * comb(left, n - k) for k in range(c, min(n, right) + 1))
+        assert failure_rates_differ(b, left, c, right) == tail / comb(left + right, n)
+
+
+def test_exact_tests_answer_for_a_million_samples():
+    """Tens of thousands of discordant pairs, or of failures, are counted in whole numbers all the same."""
+    assert mcnemar_exact(15_000, 15_000).one_sided == pytest.approx(0.5023, abs=1e-4)
+    assert failure_rates_differ(10_000, 300_000, 10_000, 300_000) == pytest.approx(0.503, abs=1e-3)
 
 
 # Checked against the likelihood itself

@@ -107,13 +107,46 @@ def test_an_encoding_that_was_not_asked_for_is_refused(encoding):
     assert "accept-encoding: gzip, deflate\r\n" in server.requests[0][0].lower()
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "deflate", "identity"])
-def test_a_compressed_answer_is_read(encoding):
-    """Proxies compress."""
-    text = json.dumps(WHOLE).encode()
-    sent = {"gzip": gzip.compress, "deflate": zlib.compress}.get(encoding.lower(), bytes)(text)
-    (attempt,), _ = asked(head(Content_Encoding=encoding, Content_Length=len(sent)), sent)
+def bare_deflate(text):
+    deflating = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return deflating.compress(text) + deflating.flush()
+
+
+@pytest.mark.parametrize("step", [1, 7, 10_000])
+@pytest.mark.parametrize(
+    ("encoding", "encode"),
+    [
+        ("gzip", gzip.compress),
+        ("GZIP", gzip.compress),
+        ("x-gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("deflate", bare_deflate),
+        ("identity", bytes),
+    ],
+)
+def test_a_compressed_answer_is_read(encoding, encode, step):
+    """Proxies compress, and the network splits anywhere; some call "deflate" what has no header of zlib."""
+    sent = encode(json.dumps(WHOLE).encode())
+    pieces = [sent[n : n + step] for n in range(0, len(sent), step)]
+    (attempt,), server = asked(head(Content_Encoding=encoding, Content_Length=len(sent)), *pieces)
     assert (attempt.status, attempt.content) == ("success", "fine")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("encode", [gzip.compress, zlib.compress])
+def test_a_compressed_answer_that_ends_too_early_is_no_answer(encode):
+    """However whole what came of it looks: its check sum did not come."""
+    sent = encode(json.dumps(WHOLE).encode())[:-4]
+    (attempt,), _ = asked(head(Content_Encoding="gzip", Content_Length=len(sent)), sent, retries=0)
+    assert (attempt.status, attempt.error.type) == ("failed", ErrorType.ENDPOINT_ERROR)
+    assert "end too early" in attempt.error.message
+
+
+def test_a_key_that_a_server_sets_as_a_cookie_is_not_sent_back():
+    """A request does not depend on what was answered before."""
+    text = json.dumps(WHOLE).encode()
+    _, server = asked(head(Set_Cookie="a=b; Path=/", Content_Length=len(text)), text, count=2)
+    assert all("cookie" not in request.lower() for request, _ in server.requests)
 
 
 def test_events_after_the_end_do_not_hold_the_answer():

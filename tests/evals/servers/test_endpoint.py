@@ -255,7 +255,7 @@ def test_the_line_holds_everything_that_came():
     assert row["content"] == "a\ud800\x00"
     assert row["request"] == BODY
     assert row["usage"] == {"prompt_tokens": 20, "completion_tokens": 8, "reasoning_tokens": None}
-    assert row["spec"] == {"draft_tokens": 5, "accepted_tokens": 4}
+    assert row["spec"] == {"draft_tokens": 5, "accepted_tokens": 4, "steps": None}
     assert (row["finish_reason"], row["reasoning"], row["system_fingerprint"]) == ("length", "hm", "b11434")
     assert (row["index"], row["retries"], row["error"]) == (3, 0, None)
     assert row["duration_ms"] > 0

@@ -64,6 +64,16 @@ def test_a_streamed_answer_is_an_attempt_with_its_times():
     assert "raw_text" not in line
 
 
+def test_a_stream_begins_with_its_first_event_and_not_with_its_first_piece():
+    """Of an empty answer only the role comes; of another one it comes first; of a whole one nobody knows."""
+    for reply, has_piece in ((streamed([{"role": "assistant", "content": ""}]), False), (HELLO, True)):
+        attempt, _ = attempt_of(reply)
+        assert (attempt.ttft_ms is not None) is has_piece
+        assert 0 < attempt.first_event_ms <= (attempt.ttft_ms or attempt.duration_ms)
+    attempt, _ = attempt_of(answer("whole"))
+    assert (attempt.first_event_ms, attempt.ttft_ms) == (None, None)
+
+
 @pytest.mark.parametrize("split", [1, 2, 7, 64])
 def test_where_the_network_splits_a_stream_does_not_matter(split):
     """Events arrive in packets of any size."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.plan import build_plan
+from draftproof.evals.record import read_run
 
 from ..asking import ask, journal, judged, raw_plan, write_suite
 
@@ -26,14 +27,18 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"],
 with open(pids, "a") as file:
     file.write(f"{os.getpid()} {child.pid}\\n")
 time.sleep(float(os.environ.get("LOADS", "0")))
+made = 0
 class Handler(BaseHTTPRequestHandler):
     def _send(self, value):
-        body = json.dumps(value).encode()
+        body = (value if isinstance(value, str) else json.dumps(value)).encode()
         self.send_response(200); self.send_header("Content-Length", str(len(body))); self.end_headers()
         self.wfile.write(body)
     def do_GET(self):
-        self._send({"data": [{"id": "scripted"}]})
+        page = f"sglang:generation_tokens_total {made}\\n"
+        self._send(page if self.path == "/metrics" else {"data": [{"id": "scripted"}]})
     def do_POST(self):
+        global made
+        made += 9
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         city_asked = asked["messages"][-1]["content"].removeprefix("Weather in ").rstrip("?")
         call = {"name": "get_weather", "arguments": {"city": city_asked if city == "right" else city}}
@@ -99,6 +104,34 @@ def test_each_arm_has_its_own_server_and_none_is_left(served, tmp_path):
     assert starts == ["arm baseline", "arm mtp", "arm baseline"]
     assert (tmp_path / "run" / "servers" / "mtp.log").read_text() == "serving\n"
     assert [row["stage"] for row in journal(tmp_path / "run", "baseline")] == ["first"] * 2 + ["control"] * 2
+
+
+@linux
+def test_first_answers_can_be_spread_over_several_starts(served, tmp_path):
+    """Each arm's server is started for each part, and its totals, fallen to nothing, show that it was."""
+    make, pids = served
+    told = ask(make(count=7, server_starts=3, margins=False, concurrency=1), tmp_path / "run")
+    starts = [sentence.split(":")[0] for sentence in told if "starting its server" in sentence]
+    assert starts == ["arm baseline", "arm mtp"] * 3
+    assert len(all_gone(pids)) == 12
+    # Both arms have the same samples after each start.
+    thirds = [[row["id"] for row in journal(tmp_path / "run", arm)] for arm in ("baseline", "mtp")]
+    assert thirds[0] == thirds[1]
+    starts, mtp = read_run(tmp_path / "run").starts, judged(tmp_path / "run")[0].speeds[1]
+    assert {arm: len(times) for arm, times in starts.items()} == {"baseline": 2, "mtp": 2}
+    assert (mtp.n, len(mtp.by_start)) == (4, 3)
+    assert mtp.tokens_per_second == sorted(mtp.by_start)[1]
+
+
+def test_starts_need_servers_of_our_own(served):
+    """A server that somebody else runs cannot be started again."""
+    make, _ = served
+    raw = make().model_dump(mode="json")
+    raw["run"]["server_starts"] = 2
+    for arm in raw["arms"]:
+        del arm["serve"], arm["env"], arm["ready_url"]
+    with pytest.raises(UserError, match=r"run\.server_starts: .* expected serve in every arm"):
+        build_plan(raw, source="plan.toml")
 
 
 @linux

@@ -6,6 +6,7 @@ import shutil
 import ssl
 import subprocess
 import sys
+from base64 import b64encode
 
 import pytest
 from draftproof.errors import UserError
@@ -13,6 +14,7 @@ from draftproof.evals.arm import Arm
 from draftproof.evals.attempt import Ask, ErrorType, Stage
 from draftproof.evals.plan import Mode, RunSection, build_plan
 from draftproof.evals.servers.endpoint import Endpoint
+from draftproof.evals.servers.proxies import Proxies
 
 from ...byte_server import ByteServer, head
 from ...scripted import ScriptedServer, text_reply
@@ -123,6 +125,74 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch):
     attempt, request = asyncio.run(main())
     assert attempt.content == "fine"
     assert request.startswith("POST http://models.test/v1/chat/completions ")
+
+
+PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+@pytest.mark.parametrize(
+    ("variables", "url", "proxy"),
+    [
+        ({}, "http://a.test/v1", None),
+        ({"HTTP_PROXY": "http://p:1"}, "http://a.test/v1", "http://p:1"),
+        ({"HTTP_PROXY": "p:1"}, "http://a.test/v1", "http://p:1"),
+        ({"HTTP_PROXY": "http://p:1"}, "https://a.test/v1", None),
+        ({"HTTPS_PROXY": "https://p:1", "ALL_PROXY": "http://q:1"}, "https://a.test/v1", "https://p:1"),
+        ({"ALL_PROXY": "http://q:1"}, "https://a.test/v1", "http://q:1"),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "b.test, a.test"}, "http://a.test:8000/v1", None),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": ".test"}, "http://a.test/v1", None),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "127.0.0.1"}, "http://127.0.0.1:8000/v1", None),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "*"}, "https://a.test/v1", None),
+        ({"ALL_PROXY": "http://q:1", "NO_PROXY": "b.test"}, "http://a.test/v1", "http://q:1"),
+    ],
+)
+def test_the_environment_says_which_proxy(monkeypatch, variables, url, proxy):
+    """The variables that every tool knows, each as it is usually read."""
+    for name in PROXY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    found = Proxies().of(url)
+    assert (found and found.url) == proxy
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_proxys_password_goes_to_the_proxy_alone(monkeypatch, scheme, is_refused):
+    """As Basic credentials; what goes wrong is said without it, and the proxy gets no key of a TLS server."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    for name in PROXY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    reply = head(407 if is_refused or scheme == "https" else 200, Content_Length=len(WHOLE)) + WHOLE
+
+    async def main():
+        async with ByteServer(lambda _: [reply]) as proxy:
+            monkeypatch.setenv("ALL_PROXY", f"http://me:hunter2@127.0.0.1:{proxy.port}")
+            attempt = await asked(f"{scheme}://models.test/v1", api_key_env="MY_KEY")
+            return attempt, proxy.requests[0][0]
+
+    attempt, request = asyncio.run(main())
+    assert f"proxy-authorization: basic {b64encode(b'me:hunter2').decode().lower()}" in request.lower()
+    assert "hunter2" not in attempt.to_line()
+    assert "hunter2" not in request
+    assert (KEY in request) == (scheme == "http")
+    assert attempt.succeeded == (scheme == "http" and not is_refused)
+    if not attempt.succeeded:
+        assert "407" in f"{attempt.error.status} {attempt.error.message}"
+
+
+def test_a_proxy_that_is_not_there_is_said_without_its_password(monkeypatch):
+    """The address says enough."""
+    for name in PROXY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv("ALL_PROXY", "http://me:hunter2@127.0.0.1:1")
+    for scheme in ("http", "https"):
+        attempt = asyncio.run(asked(f"{scheme}://models.test/v1"))
+        assert attempt.error.message.startswith("ConnectionRefusedError")
+        assert "hunter2" not in attempt.to_line()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 import pytest
 from draftproof.evals.attempt import EndpointError, ErrorType
 from draftproof.evals.servers import patience
-from draftproof.evals.servers.patience import SendError, patient_sends, read_retry_after
+from draftproof.evals.servers.patience import SendError, patiently, read_retry_after
 from draftproof.evals.stopping import Stopping
 
 
@@ -66,12 +66,15 @@ def pauses_of(monkeypatch, failures, retries, retry_seconds, *, first_send_lasts
         clock = _Clock()
         monkeypatch.setattr(patience.time, "monotonic", lambda: clock.now)
         sends = 0
-        with pytest.raises(SendError):  # noqa: PT012 - the loop is what raises
-            async for send in patient_sends(retries, retry_seconds, clock):
-                with send:
-                    clock.now += first_send_lasts if not sends else 0.0
-                    sends += 1
-                    raise failures[min(sends, len(failures)) - 1]
+
+        async def send():
+            nonlocal sends
+            clock.now += first_send_lasts if not sends else 0.0
+            sends += 1
+            raise failures[min(sends, len(failures)) - 1]
+
+        with pytest.raises(SendError):
+            await patiently(send, retries, retry_seconds, clock)
         assert sends == len(clock.pauses) + 1
         return clock.pauses
 

@@ -3,7 +3,7 @@
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.plan import build_plan
-from draftproof.evals.record import read_run_file
+from draftproof.evals.run_file import read_run_file
 from draftproof.evals.servers.preflight import check_arms
 from draftproof.evals.servers.rendered import fingerprint
 from draftproof.evals.servers.server import ServerFacts, ServerKind, Speculating
@@ -19,11 +19,12 @@ def facts(speculating=Speculating.UNKNOWN, kind=VLLM, version="1", models=("m",)
     return ServerFacts(kind, version, models, context, speculating, prompt=fingerprint(prompt))
 
 
-def plan_of(models=("m", "m"), require="auto"):
+def plan_of(models=("m", "m"), require="auto", **changes):
     arms = [
-        {"name": name, "base_url": "http://h/v1", "model": model}
+        {"name": name, "base_url": f"http://{name}/v1", "model": model}
         for name, model in zip(("baseline", "mtp"), models, strict=True)
     ]
+    arms[1] |= changes
     raw = {"run": {"tasks": ["t"]}, "arms": arms, "gate": {"require_speculation": require}}
     return build_plan(raw, source="test")
 
@@ -84,6 +85,23 @@ def test_what_is_only_told(mine, theirs, notes):
     """Another engine or version is worth a sentence and no refusal."""
     found = check_arms(plan_of(), {"baseline": mine, "mtp": theirs})
     assert (list(found.notes), found.obstacles) == (notes, ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_told"),
+    [
+        ({"base_url": "http://baseline/v1"}, True),
+        ({}, False),
+        ({"base_url": "http://baseline/v1", "extra_body": {"speculate": True}}, False),
+        ({"base_url": "http://baseline/v1", "headers": {"X-Route": "mtp"}}, False),
+        ({"base_url": "http://baseline/v1", "serve": "server"}, False),
+    ],
+)
+def test_an_arm_that_is_compared_with_itself_is_told(changes, is_told):
+    """One URL, asked alike; two servers may still take turns there, so it stops nothing."""
+    found = check_arms(plan_of(**changes), {"baseline": facts(), "mtp": facts()})
+    assert found.obstacles == ()
+    assert any("an arm is compared with itself" in note for note in found.notes) is is_told
 
 
 def test_every_obstacle_that_is_not_allowed_is_named():

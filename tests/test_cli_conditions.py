@@ -1,4 +1,4 @@
-"""Several loads: each is a run of its own, judged apart, and the worst decides."""
+"""Several conditions: each is a run of its own, judged apart, and the worst decides."""
 
 import json
 
@@ -16,13 +16,14 @@ def arm(server, name):
 
 @pytest.fixture
 def planned(tmp_path):
-    def planned(baseline, candidate, concurrency, count=60):
+    def planned(baseline, candidate, concurrency, count=60, isolate="false"):
         suite = write_suite(tmp_path / "suite.jsonl", count)
         path = tmp_path / "plan.toml"
         path.write_text(
             f"""[run]
 tasks = ["{suite}"]
 concurrency = {concurrency}
+isolate = {isolate}
 control = false
 confirm = 0
 margins = false
@@ -62,6 +63,29 @@ def test_each_load_is_asked_and_judged_and_the_worst_decides(planned, tmp_path):
     # The folder of both is judged again without asking anybody.
     assert draftproof("gate", str(tmp_path / "out"), "-q").returncode == 1
     assert draftproof("gate", str(tmp_path / "out" / "concurrency-1"), "-q").returncode == 3
+
+
+def test_with_and_without_a_shared_cache_are_two_runs(planned, tmp_path):
+    """Wrong only with a warm prefix: the isolated run is no worse, and the shared one decides."""
+    with ScriptedServer(right) as baseline:
+        asked = []
+
+        def warm(request):
+            asked.append(request)
+            return wrong(request) if len(asked) <= 60 else right(request)
+
+        with ScriptedServer(warm) as mtp:
+            ran = draftproof(
+                "gate", str(planned(baseline, mtp, 1, isolate='"both"')), "--out", str(tmp_path / "out"), "-q"
+            )
+    assert ran.returncode == 1, ran.stderr
+    plans = {path.parent.name: json.loads(path.read_text()) for path in (tmp_path / "out").glob("*/run.json")}
+    assert {name: plan["plan"]["run"]["isolate"] for name, plan in plans.items()} == {
+        "shared": False,
+        "isolated": True,
+    }
+    codes = {name: draftproof("gate", str(tmp_path / "out" / name), "-q").returncode for name in plans}
+    assert codes == {"shared": 1, "isolated": 3}
 
 
 @pytest.mark.parametrize("concurrency", ["[]", "[2, 2]", "[0]", '["a"]', "[1.5]"])

@@ -7,6 +7,7 @@
   const filters = document.getElementById("filters");
   const search = document.getElementById("search");
   const selects = [...filters.querySelectorAll("select")];
+  const hasCandidates = selects.some((select) => select.dataset.field === "candidate"); // of one pair all are alike
   let page = 0;
 
   const shown = (value) => (value === null || value === undefined || value === "" ? MISSING : String(value));
@@ -64,8 +65,8 @@
       "",
       make("span", "mono", row.id),
       make("span", "hide", row.category),
-      make("span", "", row.candidate),
-      make("span", `what ${row.what}`, row.what),
+      hasCandidates ? make("span", "", row.candidate) : null,
+      make("span", `what ${row.tone}`, row.what),
       make("span", "", [row.cause, row.code].filter(Boolean).join(" · ") || MISSING),
       make("span", "number hide", row.tokens),
       make("span", "number hide", shown(row.again)),
@@ -73,8 +74,9 @@
   }
 
   function header() {
-    const names = ["", "sample", "category", "candidate", "what", "cause · code", "tokens", "again"];
-    return make("div", "head", ...names.map((name, n) => make("span", n > 5 ? "number" : "", name)));
+    const names = ["", "sample", "category", ...(hasCandidates ? ["candidate"] : []), "what", "cause · code"];
+    const numbers = ["tokens", "again"].map((name) => make("span", "number", name));
+    return make("div", "head", ...names.map((name) => make("span", "", name)), ...numbers);
   }
 
   function output(side, row) {
@@ -146,9 +148,9 @@
   function opened(row) {
     const box = make("div", "opened");
     if (row.message) box.append(make("p", "", row.message));
-    const command = make("code", "", row.command);
+    const commands = row.commands.map((command) => make("code", "", command));
     if (!row.sides) {
-      box.append(make("p", "", "Both outputs: ", command));
+      box.append(...commands.map((command) => make("p", "", "Both outputs: ", command)));
       return box;
     }
     const facts = make("div", "facts");
@@ -170,7 +172,7 @@
     prompt.append(make("pre", "", row.prompt));
     box.append(facts, fact("due", make("span", "mono", row.due.join("; "))), prompt);
     box.append(make("div", "sides", ...row.sides.map((side) => sideOf(side, row))));
-    box.append(make("p", "quiet", "in a terminal: ", command));
+    box.append(...commands.map((command) => make("p", "quiet", "in a terminal: ", command)));
     return box;
   }
 
@@ -202,6 +204,7 @@
   search.addEventListener("input", restart);
   document.getElementById("previous").addEventListener("click", turn(-1));
   document.getElementById("next").addEventListener("click", turn(1));
+  document.getElementById("rows").classList.toggle("one-pair", !hasCandidates);
   filters.hidden = data.rows.length === 0;
   draw();
 })();
