@@ -263,3 +263,15 @@ def test_what_is_not_said_of_a_grade_is_none():
     """Never an empty word, and never a list that is none."""
     assert Grade(Verdict.VOID) == Grade(Verdict.VOID, None, None, None)
     assert Blame(Fault.SYNTAX, "invalid_json", "why").paths == ()
+
+
+def test_calls_that_were_read_together_are_compared_once():
+    """The difference is the one found before; what was asked of a reference is no part of what it is."""
+    reference, calls = Reference(OSLO), answer(attempt(WRONG)).parsed.calls
+    first = reference.difference(calls)
+    assert first is not None
+    assert reference.difference(answer(attempt(RIGHT)).parsed.calls) is None
+    assert reference.difference(calls) is first
+    assert reference == Reference(OSLO)
+    assert repr(reference) == repr(Reference(OSLO))
+    assert "said" not in repr(reference)
