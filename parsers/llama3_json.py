@@ -41,7 +41,7 @@ _JSON_FIRST = frozenset('{}[],:"-0123456789')
 _FIRST_MEMBERS = ("name", "parameters", "arguments", "type", "id", "function")
 _CALL_OBJECT = rf"\{{++\s*+[\"']?(?:{'|'.join(_FIRST_MEMBERS)})[\"']?\s*+:"
 _BEGINS_CALL = re.compile(_CALL_OBJECT)
-_KEY_BEGUN = re.compile(r"\{\s*+(?:\"([a-z]*+)(?:\"\s*+)?)?\Z")
+_KEY_BEGUN = re.compile(r"\{[ \t\n\r]*+(?:\"([a-z]*+)(?:\"[ \t\n\r]*+)?)?\Z")  # JSON so far
 _NEXT = re.compile(rf";[ \t\n\r]*+(?={_CALL_OBJECT})")
 _SEMICOLON_LAST = re.compile(r";\s*+(?:\{\s*+(?:\"[a-z]*+(?:\"\s*+)?)?)?\Z")
 _BUILT_IN = re.compile(r"[A-Za-z_][\w.]{0,127}+\(")

@@ -168,7 +168,7 @@ def _read_entry(entry: Json, where: str, found: _Findings, *, is_last: bool) -> 
         what = kind_of(entry) if not isinstance(entry, Mapping) else "an object without a function"
         found.say(DefectCode.NOT_AN_OBJECT, f"{where} is {what}", nowhere)
         return
-    if entry.get("type", "function") not in {"function", None}:
+    if entry.get("type") not in ("function", None):  # no set: a type may be any JSON, also what has no hash
         message = f"{where} is of type {shorten(entry['type'])}, not a function"
         found.say(DefectCode.UNKNOWN_MEMBER, message, nowhere)
         return

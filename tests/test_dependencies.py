@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCKED = set(
+    re.findall(r"^([a-z0-9-]+)==", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
+)
 DIRECT = {one.name: one for one in map(Requirement, PROJECT["dependencies"])}
 FAMILIES = re.compile(r"\b(MIT|BSD|Apache|PSF|Python Software Foundation|MPL|Mozilla|ISC|0BSD|Unlicense)\b")
 
@@ -40,10 +44,17 @@ def everything(names):
 
 def test_the_page_lists_what_pyproject_asks_for():
     """Neither more nor less."""
-    assert re.findall(r"^\| ([a-z0-9-]+) \| [A-Z]", PAGE, re.MULTILINE) == sorted(DIRECT)
+    assert re.findall(r"^\| ([a-z0-9-]+) \| [A-Z][^|]*\| [^|]+\|$", PAGE, re.MULTILINE) == sorted(DIRECT)
 
 
-@pytest.mark.parametrize("name", sorted(DIRECT))
+def test_the_page_lists_every_locked_package_that_comes_along():
+    """All of a plain installation of this machine, and nothing that is not locked."""
+    listed = re.findall(r"^\| ([a-z0-9-]+) \| [A-Z]", PAGE, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    assert {canonicalize_name(name) for name in everything(DIRECT)} & LOCKED <= set(listed) <= LOCKED
+
+
+@pytest.mark.parametrize("name", re.findall(r"^\| ([a-z0-9-]+) \| [A-Z]", PAGE, re.MULTILINE))
 def test_the_licence_is_what_the_package_says(name):
     """By its family: not every package tells which BSD licence it is."""
     written = re.search(rf"^\| {name} \| (\S+) \|", PAGE, re.MULTILINE)[1]

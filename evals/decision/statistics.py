@@ -165,7 +165,6 @@ def samples_to_decide(
     if not 0 < margin < 1:
         return None
     discordant = max(b + c, 0.5) / max(n, 1)
-    discordant = min(discordant, 1.0)
     net = min(0.0, (b - c) / n) if n else 0.0
     z_alpha, z_power = NormalDist().inv_cdf(1 - alpha), NormalDist().inv_cdf(power)
     at_margin = _score_variance((discordant + net) / 2, (discordant - net) / 2, margin)

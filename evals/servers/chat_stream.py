@@ -134,7 +134,8 @@ class ChatStream:
     def _take_choice(self, choice: JsonObject) -> bool:
         self._has_choice = True
         # A cut that was said once stays one: proxies close every stream with a reason of their own.
-        has_ended_cut = self._choice.get("finish_reason") in CUT_REASONS
+        reason = self._choice.get("finish_reason")
+        has_ended_cut = isinstance(reason, str) and reason in CUT_REASONS
         for name in ("finish_reason", "stop_reason", "error"):
             if choice.get(name) is not None and not (name == "finish_reason" and has_ended_cut):
                 self._choice[name] = choice[name]

@@ -49,9 +49,10 @@ class EventReader:
 
     def _take(self, text: str) -> list[str]:
         events: list[str] = []
-        if text and self._may_skip_line_feed:
+        if not text:  # an empty piece, or the first bytes of a letter: what came before is as it was
+            return events
+        if self._may_skip_line_feed:
             text = text.removeprefix("\n")
-            self._may_skip_line_feed = False
         # A CR at the end may be half of a CRLF: its line is over, and a coming LF belongs to it.
         self._may_skip_line_feed = text.endswith("\r")
         text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,12 +1,28 @@
 """A pair of arms judged over its budgets: transition, cause, code."""
 
+from dataclasses import replace
+
 import pytest
 from draftproof.evals.attempt import ErrorType, Stage
-from draftproof.evals.attribute import attribute, control_transitions, judge
-from draftproof.evals.finding import Cause, Transition
+from draftproof.evals.attribute import (
+    MISSING,
+    ONLY_BATCHED,
+    ONLY_WARM,
+    attribute,
+    control_transitions,
+    judge,
+)
+from draftproof.evals.divergence import Divergence, DivergenceLabel
+from draftproof.evals.finding import Cause, Finding, Transition
 from draftproof.evals.finding_line import line_of
-from draftproof.evals.ladder import grade_run
+from draftproof.evals.grade import Fault, Reference, Verdict, grade_answer
+from draftproof.evals.ladder import GradedSample, grade_run
+from draftproof.evals.plan import Mode
 from draftproof.evals.servers.server import ServerFacts
+from draftproof.parsers.result import Call, Span
+from draftproof.tasks.bfcl_reading import read_bfcl_answer
+from draftproof.tasks.bfcl_terms import BfclRule, BfclTerms, terms_of_description
+from draftproof.tasks.sample import Expected, ExpectedCall, MatchRule
 
 from .build import (
     BROKEN,
@@ -15,6 +31,7 @@ from .build import (
     OSLO,
     RIGHT,
     WRONG,
+    answer,
     attempt,
     block,
     in_arm,
@@ -287,3 +304,374 @@ def test_the_control_is_judged_like_a_candidate(first, control, expected, transi
     """Its churn is what the baseline changes against itself."""
     made = run_of([bad(content=first)], [ok()], control=[bad(content=control)], expected=expected)
     assert control_transitions(grade_run(made), "baseline") == [transition]
+
+
+# What stands in a finding beside its cause: the report and the file show it.
+
+
+def seen(grade, code, tokens, finish="stop", ending="finished"):
+    return {
+        "grade": grade,
+        "code": code,
+        "finish_reason": finish,
+        "ending": ending,
+        "completion_tokens": tokens,
+    }
+
+
+def test_a_finding_says_everything_that_its_line_holds():
+    """Names, grades at both budgets, what was asked, and the evidence in full."""
+    finding = finding_of(run_of([ok(), ok(DOUBLE, 140)], [cut(), bad(DOUBLE, tokens=120)]))
+    message = finding.evidence["message"]
+    assert '"Bergen"' in message
+    assert finding == Finding(
+        id="s1",
+        category="simple",
+        baseline="baseline",
+        candidate="ngram",
+        transition=REGRESSION,
+        cause=Cause.REAL_CHANGE,
+        code="wrong_arguments",
+        fault=Fault.DIFFERENCE,
+        baseline_grade=Verdict.PASS,
+        candidate_grade=Verdict.FAIL,
+        at_cap=(Verdict.PASS, Verdict.TRUNCATED),
+        budgets=(BUDGET, DOUBLE),
+        judged_budget=DOUBLE,
+        reproduced=None,
+        is_baseline_failure=False,
+        is_candidate_failure=False,
+        evidence={
+            "judged_budget": DOUBLE,
+            "class": "difference",
+            "message": message,
+            "paths": ["$.city"],
+            "attempts": {
+                str(BUDGET): {
+                    "baseline": seen("pass", None, 50),
+                    "candidate": seen("truncated", "cut", BUDGET, "length", "cut"),
+                },
+                str(DOUBLE): {
+                    "baseline": seen("pass", None, 140),
+                    "candidate": seen("fail", "wrong_arguments", 120),
+                },
+            },
+            "locus": "model",
+            "parts_at": RIGHT.index("Oslo"),
+        },
+    )
+
+
+def test_a_fix_says_what_the_baseline_did_wrong_and_nothing_of_a_locus():
+    """Where it went wrong is asked of regressions only; where the texts part, of both."""
+    finding = finding_of(run_of([bad(content=BROKEN)], [ok()], control=[ok()]))
+    assert (finding.transition, finding.fault, finding.reproduced) == (FIX, Fault.SYNTAX, None)
+    assert (finding.baseline_grade, finding.candidate_grade) == (Verdict.FAIL, Verdict.PASS)
+    assert finding.evidence.keys() == {"judged_budget", "class", "message", "attempts", "parts_at"}
+
+
+def test_a_void_pair_says_whose_endpoint_failed_and_shows_what_there_is():
+    """An attempt that was never made stands as null; nothing is said of causes."""
+    finding = finding_of(run_of([ok()], [failed(error=ErrorType.TIMEOUT)]))
+    assert (finding.code, finding.cause, finding.fault) == ("timeout", None, None)
+    assert (finding.is_baseline_failure, finding.is_candidate_failure) == (False, True)
+    assert finding.evidence == {
+        "judged_budget": BUDGET,
+        "attempts": {
+            str(BUDGET): {
+                "baseline": seen("pass", None, 50),
+                "candidate": {"grade": "void", "code": "timeout"},
+            }
+        },
+    }
+    mirrored = finding_of(run_of([failed()], [ok()]))
+    assert (mirrored.is_baseline_failure, mirrored.is_candidate_failure) == (True, False)
+    missing = finding_of(run_of([ok(), ok(DOUBLE)], [cut()]))
+    assert missing.code == "missing_attempt"
+    assert missing.budgets == (BUDGET, DOUBLE)
+    assert missing.evidence["attempts"][str(DOUBLE)]["candidate"] is None
+    assert not missing.is_candidate_failure
+    left_out = finding_of(run_of([cut()], [ok(), ok(DOUBLE)]))
+    assert left_out.budgets == (BUDGET, DOUBLE)
+    assert left_out.evidence["attempts"][str(DOUBLE)]["baseline"] is None
+
+
+def test_a_pair_that_passes_or_fails_in_both_arms_has_attempts_and_nothing_more():
+    """No blame, no place where texts part."""
+    for content in (RIGHT, WRONG):
+        finding = finding_of(run_of([bad(content=content)], [bad(content=content)]))
+        assert finding.evidence.keys() == {"judged_budget", "attempts"}
+        assert (finding.fault, finding.reproduced) == (None, None)
+
+
+def test_what_was_also_cut_is_said_and_what_was_not_is_not():
+    """A defect before the cut, and a loop at the last budget, were cut later on; a mere failure was not."""
+    broken = finding_of(run_of([ok(), ok(DOUBLE)], [cut(content=f"{BROKEN}\n{OPEN}"), ok(DOUBLE)]))
+    assert broken.evidence["also_cut"] is True
+    assert broken.evidence["class"] == "syntax"
+    looping = finding_of(run_of([ok(), ok(DOUBLE)], [cut(), cut(DOUBLE, LOOP)]))
+    assert looping.evidence["also_cut"] is True
+    assert "also_cut" not in finding_of(run_of([ok()], [bad()])).evidence
+    assert "also_cut" not in finding_of(run_of([ok(), ok(DOUBLE)], [cut(), ok(DOUBLE)])).evidence
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "budget", "grades", "at_cap"),
+    [
+        ([ok()], [bad()], BUDGET, "pass fail", "pass fail"),
+        ([ok(), ok(DOUBLE)], [cut(), bad(DOUBLE)], DOUBLE, "pass fail", "pass truncated"),
+        ([ok(), ok(DOUBLE)], [ok(), bad(DOUBLE)], BUDGET, "pass pass", "pass pass"),
+        ([cut(), cut(DOUBLE)], [cut(), cut(DOUBLE)], DOUBLE, "truncated truncated", "truncated truncated"),
+        ([ok(), ok(DOUBLE)], [cut(), failed(DOUBLE)], DOUBLE, "pass void", "pass truncated"),
+        ([failed(), ok(DOUBLE)], [ok(), ok(DOUBLE)], BUDGET, "void pass", "void pass"),
+        ([ok()], [], BUDGET, "pass void", "pass void"),
+        ([], [ok()], BUDGET, "void pass", "void pass"),
+        ([], [], 0, "void void", "void void"),
+        (
+            [ok(), failed(DOUBLE, ErrorType.UNSUPPORTED_REQUEST)],
+            [cut(), failed(DOUBLE, ErrorType.UNSUPPORTED_REQUEST)],
+            BUDGET,
+            "pass truncated",
+            "pass truncated",
+        ),
+    ],
+)
+def test_a_judgement_keeps_the_grades_of_the_judged_and_of_the_first_budget(
+    baseline, candidate, budget, grades, at_cap
+):
+    """Of an attempt that is missing too: it is void, and says so."""
+    judgement = judge(ladder(*baseline), ladder(*candidate), is_context_limited=False)
+    assert judgement.judged_budget == budget
+    assert judgement.is_also_cut is False
+    assert f"{judgement.baseline.verdict} {judgement.candidate.verdict}" == grades
+    assert " ".join(grade.verdict for grade in judgement.at_cap) == at_cap
+    codes = {grade.code for grade in (judgement.baseline, judgement.candidate) if grade.answer is None}
+    assert codes <= {"missing_attempt", "endpoint_error"}
+
+
+def test_a_context_that_is_full_stays_the_limit_whatever_was_cut():
+    """What the run knows of the context holds for a pair that is cut at its last budget."""
+    judgement = judge(ladder(ok()), ladder(cut()), is_context_limited=True)
+    assert (judgement.cause, judgement.code) == (Cause.UNRESOLVED, "context_limit")
+
+
+def confirmed(*shown, **run):
+    """A regression with confirmations: for each whether it showed again."""
+    repeats = [
+        attempt(content, arm=arm, stage=Stage.CONFIRM, number=number)
+        for number, again in enumerate(shown, 1)
+        for arm, content in (("baseline", RIGHT), ("ngram", WRONG if again else RIGHT))
+    ]
+    firsts = [attempt(RIGHT), attempt(WRONG, arm="ngram")]
+    return finding_of(record([sample()], [*firsts, *repeats], confirm=max(1, len(shown)), **run))
+
+
+@pytest.mark.parametrize(
+    ("shown", "only"),
+    [
+        ([True, False], "only_batched"),
+        ([True, False, False], "only_batched"),
+        ([True, True], None),
+        ([True, False, True], None),
+        ([False, False], None),
+        ([False, True], None),
+        ([True], None),
+        ([], None),
+    ],
+)
+def test_what_shows_in_company_and_never_alone_is_a_fault_of_company(shown, only):
+    """The first confirmation is asked among others, the later ones alone and without prefix cache."""
+    finding = confirmed(*shown)
+    assert finding.evidence.get("only") == only
+    assert finding.reproduced == ((sum(shown), len(shown)) if shown else None)
+
+
+def test_without_company_it_is_a_fault_of_the_warm_cache():
+    """One request at a time has no company."""
+    assert confirmed(True, False, concurrency=1).evidence["only"] == "only_warm"
+
+
+def test_a_fix_has_no_company():
+    """Confirmations are asked of regressions; those of a fix, were there any, say nothing."""
+    repeats = [
+        attempt(content, arm=arm, stage=Stage.CONFIRM, number=number)
+        for number in (1, 2)
+        for arm, content in (("baseline", RIGHT), ("ngram", WRONG if number == 1 else RIGHT))
+    ]
+    firsts = [attempt(WRONG), attempt(RIGHT, arm="ngram")]
+    finding = finding_of(record([sample()], [*firsts, *repeats], confirm=2))
+    assert (finding.transition, finding.reproduced) == (FIX, None)
+    assert "only" not in finding.evidence
+
+
+def test_a_fix_is_no_premature_stop():
+    """The word is for candidates."""
+    made = run_of([bad(content="Here it is:", tokens=20)], [ok()], control=[bad(content="No:", tokens=60)])
+    assert (finding_of(made).transition, finding_of(made).code) == (FIX, "no_call")
+
+
+def test_an_empty_answer_after_thinking_is_a_premature_stop():
+    """As one without a call is; a call that is wrong is none."""
+    made = run_of([ok()], [bad(content="<think>\nhm\n</think>", tokens=9)], control=[ok(tokens=60)])
+    assert finding_of(made).code == "premature_stop"
+
+
+def test_a_divergence_of_the_judged_budget_is_evidence():
+    """One of another budget, or of another candidate, is not."""
+    (graded,) = grade_run(run_of([ok()], [bad()]))
+    known = Divergence("s1", "ngram", BUDGET, DivergenceLabel.NEAR_TIE, 0.1)
+    other = replace(known, budget=DOUBLE, label=DivergenceLabel.WIDE)
+    for divergences, expected in (
+        ({"ngram": (other, known)}, known.to_evidence()),
+        ({"ngram": (known, other)}, known.to_evidence()),
+        ({"ngram": (other,)}, None),
+        ({"mtp": (known,)}, None),
+    ):
+        (finding,) = attribute(
+            [replace(graded, divergences=divergences)], baseline="baseline", candidate="ngram"
+        )
+        assert finding.evidence.get("divergence") == expected
+
+
+@pytest.mark.parametrize(
+    ("control", "transition"),
+    [
+        ([cut(), ok(DOUBLE)], BOTH_PASS),
+        ([cut(), bad(DOUBLE)], REGRESSION),
+        ([spf(), ok(DOUBLE)], BOTH_PASS),
+        ([ok(), bad(DOUBLE)], BOTH_PASS),
+        ([cut(), cut(DOUBLE)], VOID),
+        ([failed()], VOID),
+        ([], VOID),
+    ],
+)
+def test_an_unlabelled_control_is_judged_where_it_is_not_cut(control, transition):
+    """At its smallest such budget; a control that never finished says nothing."""
+    made = run_of([ok()], [ok()], control=control, expected=None)
+    assert control_transitions(grade_run(made), "baseline") == [transition]
+
+
+def test_every_sample_of_a_run_has_its_transition_and_its_finding():
+    """In the order of the samples, labelled or not."""
+    made = record(
+        [sample("a"), sample("b", None)],
+        [
+            attempt(content, sample_id=sample_id, arm=arm, stage=stage)
+            for sample_id in ("a", "b")
+            for arm, stage, content in (
+                ("baseline", Stage.FIRST, RIGHT),
+                ("baseline", Stage.CONTROL, WRONG),
+                ("ngram", Stage.FIRST, RIGHT),
+            )
+        ],
+    )
+    assert control_transitions(grade_run(made), "baseline") == [REGRESSION, REGRESSION]
+    findings = attribute(grade_run(made), baseline="baseline", candidate="ngram")
+    assert [(one.id, one.transition) for one in findings] == [("a", BOTH_PASS), ("b", FIX)]
+
+
+def test_a_sample_of_bfcl_shows_that_benchmarks_verdict_on_both_answers():
+    """And of a cut answer none: it is not read there."""
+    terms = terms_of_description(
+        {"type": "dict", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    )
+    expected = Expected(
+        (ExpectedCall("get_weather", {"city": ["Oslo"]}),),
+        MatchRule.BFCL,
+        BfclTerms(BfclRule.SIMPLE, {"get_weather": terms}),
+    )
+    shown = finding_of(run_of([ok()], [bad(content=BROKEN)], expected=expected)).evidence["bfcl"]
+    right = read_bfcl_answer(expected, [Call("get_weather", {"city": "Oslo"}, Span(0, 0))], is_broken=False)
+    broken = read_bfcl_answer(expected, [], is_broken=True)
+    assert shown == {"baseline": right.to_json(), "candidate": broken.to_json()}
+    undeclared = [ok()], [bad(content=block("nope", city="Oslo"))]
+    shown = finding_of(run_of(*undeclared, expected=expected)).evidence["bfcl"]
+    other = read_bfcl_answer(expected, [Call("nope", {"city": "Oslo"}, Span(0, 0))], is_broken=False)
+    assert shown["candidate"] == other.to_json()
+    assert finding_of(run_of([ok()], [cut()], expected=expected)).evidence["bfcl"].keys() == {"baseline"}
+    assert "bfcl" not in finding_of(run_of([ok()], [bad()])).evidence
+
+
+def test_the_words_of_a_finding_are_those_of_the_contract():
+    """`findings.jsonl` and `summary.json` are read by other programs."""
+    assert [one.value for one in Transition] == ["regression", "fix", "both_pass", "both_fail", "void"]
+    assert [one.value for one in Cause] == ["cap", "malformed", "real_change", "unresolved"]
+    assert confirmed(True, False).evidence["only"] == ONLY_BATCHED == "only_batched"
+    assert ONLY_WARM == "only_warm"
+    assert (MISSING.verdict, MISSING.code) == (Verdict.VOID, "missing_attempt")
+
+
+def test_a_lost_repeat_does_not_end_the_counting():
+    """The endpoint's fault is skipped; the repeats after it count."""
+    repeats = [attempt(arm="baseline", stage=Stage.CONFIRM, number=number) for number in (1, 2)]
+    repeats += [attempt(arm="ngram", stage=Stage.CONFIRM, number=1, error=ErrorType.TIMEOUT)]
+    repeats += [attempt(WRONG, arm="ngram", stage=Stage.CONFIRM, number=2)]
+    firsts = [attempt(RIGHT), attempt(WRONG, arm="ngram")]
+    assert finding_of(record([sample()], [*firsts, *repeats], confirm=2)).reproduced == (1, 1)
+
+
+def test_the_control_counts_among_the_lengths_of_the_baseline():
+    """20 tokens are under half of 50, and not under half of the control's 38."""
+    made = run_of([ok()], [bad(content="Here it is:", tokens=20)], control=[ok(tokens=38)])
+    assert finding_of(made).code == "no_call"
+
+
+def test_a_wrong_call_is_no_premature_stop_however_short_it_is():
+    """What was called is what is judged."""
+    made = run_of([ok()], [bad(content=f"{WRONG}\nAnd so:", tokens=9)], control=[ok(tokens=60)])
+    assert finding_of(made).code == "wrong_arguments"
+
+
+def test_a_regression_that_only_a_cut_made_has_no_locus_and_was_not_also_cut():
+    """Neither the cap nor a limit of the server's own is anybody's wrong answer."""
+    for candidate in ([cut(), ok(DOUBLE)], [cut(tokens=10), ok(DOUBLE)], [cut(), cut(DOUBLE)]):
+        finding = finding_of(run_of([ok(), ok(DOUBLE)], candidate))
+        assert finding.transition is REGRESSION
+        assert not finding.evidence.keys() & {"locus", "also_cut", "class", "message"}
+
+
+def test_texts_are_compared_of_discordant_pairs_whose_texts_are_known():
+    """Not where both are right in other words, nor where the server took the thinking out of a text."""
+    apart = finding_of(run_of([ok()], [bad(content=f"Sure.\n{RIGHT}")]))
+    assert apart.transition is BOTH_PASS
+    assert "parts_at" not in apart.evidence
+    thinking = attempt(RIGHT, reasoning="hm")
+    for baseline, candidate in ((thinking, bad()), (ok(), replace(thinking, content=WRONG))):
+        finding = finding_of(run_of([baseline], [candidate]))
+        assert finding.transition is REGRESSION
+        assert "parts_at" not in finding.evidence
+
+
+def native(city, raw=None, *, stream=False):
+    """An answer whose call the server parsed, with the text that it parsed."""
+    function = {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}
+    one = attempt(None, mode=Mode.NATIVE, tool_calls=[{"id": "a", "type": "function", "function": function}])
+    return answer(replace(one, raw_text=raw, stream=stream, finish_reason="tool_calls"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "beside", "locus", "server_parse"),
+    [
+        (native("Bergen"), [], "unknown", None),
+        (native("Bergen", WRONG), [], "model", None),
+        (native("Bergen", RIGHT), [], "server", "server_parse_repair"),
+        (native("Bergen", RIGHT, stream=True), [native("Oslo")], "stream", "server_parse_repair"),
+        (native("Bergen", RIGHT, stream=True), [native("Bergen")], "server", "server_parse_repair"),
+    ],
+)
+def test_a_regression_says_where_it_went_wrong(wrong, beside, locus, server_parse):
+    """With the answers of the same arm to the same question asked whole, and of no other arm."""
+    right = grade_answer(native("Oslo"), Reference(OSLO))
+    graded = GradedSample(
+        sample(),
+        {"baseline": {BUDGET: right}, "ngram": {BUDGET: grade_answer(wrong, Reference(OSLO))}},
+        {},
+        {},
+        is_context_limited=False,
+        beside={"ngram": tuple(beside), "baseline": (native("Oslo"),)},
+    )
+    (finding,) = attribute([graded], baseline="baseline", candidate="ngram")
+    assert finding.evidence["locus"] == locus
+    assert finding.evidence.get("server_parse") == server_parse
+    (alone,) = attribute([replace(graded, beside={})], baseline="baseline", candidate="ngram")
+    assert alone.evidence["locus"] == ("server" if locus == "stream" else locus)

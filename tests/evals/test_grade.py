@@ -1,8 +1,19 @@
 """An attempt judged against its sample."""
 
+from dataclasses import replace
+
 import pytest
-from draftproof.evals.attempt import ErrorType
-from draftproof.evals.grade import Fault, Reference, Verdict, grade_answer
+from draftproof.evals.attempt import ErrorType, Reading
+from draftproof.evals.grade import (
+    Blame,
+    Fault,
+    Grade,
+    Reference,
+    Verdict,
+    grade_answer,
+    grade_failed,
+    visible_text,
+)
 from draftproof.tasks.bfcl_terms import BfclRule, BfclTerms, terms_of_description
 from draftproof.tasks.sample import Expected, ExpectedCall, MatchRule
 
@@ -154,3 +165,113 @@ def test_a_call_that_bfcl_accepts_is_not_failed_by_its_own_broken_schema(argumen
     )
     assert grade(attempt(block(**arguments)), expected).code == code
     assert grade(attempt(BROKEN), expected).code == "invalid_json"
+
+
+FAULTY_ENDINGS = [
+    (
+        attempt(error=ErrorType.SERVER_PARSE_FAILURE),
+        Fault.SYNTAX,
+        "server_parse_failure",
+        "the server's parser could not read the model's output",
+    ),
+    (attempt(RIGHT, "repetition"), Fault.DIFFERENCE, "degenerate_loop", "the server stopped a repetition"),
+    (attempt(""), Fault.DIFFERENCE, "empty_output", "the answer holds no call and no text"),
+    (attempt(LOOP), Fault.DIFFERENCE, "degenerate_loop", "the tail of the answer repeats itself"),
+]
+
+
+@pytest.mark.parametrize(("one", "fault", "code", "message"), FAULTY_ENDINGS, ids=lambda one: str(one)[:24])
+def test_a_failure_says_what_kind_it_is_and_why_in_a_sentence(one, fault, code, message):
+    """The sentence is what a report prints; the answer stays with its grade."""
+    read = answer(one)
+    assert grade_answer(read, Reference(OSLO)) == Grade(Verdict.FAIL, code, Blame(fault, code, message), read)
+
+
+def test_a_defect_or_a_difference_keeps_its_own_words():
+    """What the parser and the matching said is what the grade says, with the paths where there are any."""
+    broken, wrong = answer(attempt(BROKEN)), answer(attempt(WRONG))
+    (defect,) = broken.defects
+    assert grade_answer(broken, Reference(OSLO)).blame == Blame(Fault.SYNTAX, "invalid_json", defect.message)
+    blame = grade_answer(wrong, Reference(OSLO)).blame
+    assert (blame.fault, blame.code) == (Fault.DIFFERENCE, "wrong_arguments")
+    assert '"Bergen"' in blame.message
+    assert blame.paths == ("$.city",)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault", "code", "message"),
+    [
+        (
+            f"{RIGHT}\nAnd now",
+            Fault.DIFFERENCE,
+            "overrun",
+            "everything due had been called, and the text ran on into the cap",
+        ),
+        (LOOP, Fault.DIFFERENCE, "degenerate_loop", "the tail of the answer repeats itself"),
+    ],
+)
+def test_what_was_wrong_before_a_cut_is_said_in_full(content, fault, code, message):
+    """With the answer, whose tokens the evidence shows."""
+    read = answer(attempt(content, "length", tokens=BUDGET))
+    assert grade_answer(read, Reference(OSLO)) == Grade(
+        Verdict.TRUNCATED, "cut", Blame(fault, code, message), read
+    )
+
+
+@pytest.mark.parametrize(("reason", "code"), [("content_filter", "filtered"), ("abort", "aborted")])
+def test_an_answer_that_is_not_judged_says_why(reason, code):
+    """And keeps the answer."""
+    read = answer(attempt("", reason))
+    assert grade_answer(read, Reference(OSLO)) == Grade(Verdict.VOID, code, None, read)
+
+
+def test_a_failed_attempt_without_an_error_is_the_endpoints_as_well():
+    """A journal of another hand may lack it."""
+    assert grade_failed(replace(attempt(error=ErrorType.TIMEOUT), error=None)) == Grade(
+        Verdict.VOID, "endpoint_error", None, None
+    )
+
+
+def test_a_right_answer_has_no_code_and_no_blame():
+    """Nothing to say is None, everywhere."""
+    read = answer(attempt(RIGHT))
+    assert grade_answer(read, Reference(OSLO)) == Grade(Verdict.PASS, None, None, read)
+
+
+def test_the_words_on_disk_are_those_of_the_contract():
+    """`findings.jsonl` and `summary.json` are read by other programs."""
+    assert [one.value for one in Verdict] == ["pass", "fail", "truncated", "void"]
+    assert [one.value for one in Fault] == ["syntax", "contract", "difference"]
+
+
+def test_thinking_is_part_of_what_was_written():
+    """A loop in the thinking alone is a loop, and the thinking comes first."""
+    both = attempt("b", reasoning="a")
+    assert visible_text(both) == "ab"
+    assert visible_text(attempt(None)) == ""
+    assert grade(attempt("", "length", tokens=BUDGET, reasoning=LOOP)).blame.code == "degenerate_loop"
+
+
+def test_a_redacted_answer_loops_if_it_did_when_it_came():
+    """Its text is a hash; what was said of it then is kept."""
+    for did_loop, code in ((True, "degenerate_loop"), (False, "no_call")):
+        reading = Reading((), (), (), "hash", "", open=False, loops=did_loop, stops_inside=False)
+        assert grade(replace(attempt("hash"), reading=reading)).code == code
+
+
+def test_what_is_not_said_of_a_grade_is_none():
+    """Never an empty word, and never a list that is none."""
+    assert Grade(Verdict.VOID) == Grade(Verdict.VOID, None, None, None)
+    assert Blame(Fault.SYNTAX, "invalid_json", "why").paths == ()
+
+
+def test_calls_that_were_read_together_are_compared_once():
+    """The difference is the one found before; what was asked of a reference is no part of what it is."""
+    reference, calls = Reference(OSLO), answer(attempt(WRONG)).parsed.calls
+    first = reference.difference(calls)
+    assert first is not None
+    assert reference.difference(answer(attempt(RIGHT)).parsed.calls) is None
+    assert reference.difference(calls) is first
+    assert reference == Reference(OSLO)
+    assert repr(reference) == repr(Reference(OSLO))
+    assert "said" not in repr(reference)

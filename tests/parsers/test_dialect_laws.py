@@ -28,6 +28,7 @@ _raw_calls = raw.call_lists.map(
 )
 _PIECES = [
     *("{", "}", "[", "]", '"', "'", "\\", ",", ":", ";", "; ", "`", "```json\n", "\n", " ", "a", "é", "\x00"),
+    *("\x1d", "\xa0", "\x0b"),  # whitespace to Python, none to JSON
     *("<think>", "</think>", "<", "</", "<|", "<｜", ">", "<tool_call>", "<function=f>", "[TOOL_CALLS]"),
     *("{}", '{"city": "Oslo"}', '{"a": 05}', '"name"', '"parameters"', '"now"', "0", "1e999", "true", "None"),
     *('{"name": "now", "parameters": {}}', '{"name": "now", "arguments": {}}', '{"name": "', "now"),

@@ -284,3 +284,12 @@ def test_the_prompt_shows_the_form_that_is_read():
     text = LLAMA3_JSON.describe_tools(TOOLS.declared)
     assert '{"name": <function-name>, "parameters": <parameters-as-json-object>}' in text
     assert LLAMA3_JSON.render_result("now", "12:00") == "Result of now:\n12:00"
+
+
+@pytest.mark.parametrize("space", ["\x0b", "\x1c", "\x1d", "\x85", "\xa0", "\u3000"], ids=repr)
+@pytest.mark.parametrize("begun", ["{%s", '{"name"%s', '{%s"na'])
+def test_prose_in_braces_is_prose_however_it_is_cut(begun, space):
+    """What Python calls whitespace and JSON does not begins no call, so a cut behind it looks like none."""
+    text = begun.replace("%s", space)
+    assert parse(text + " of x}").defects == ()
+    assert parse(text).defects == ()

@@ -226,3 +226,13 @@ def test_arguments_survive_the_way_through_a_string(arguments):
     assert read_native(
         None, None, [entry("f", text)], None, finish_reason="tool_calls", completion_tokens=9, dialect=HERMES
     ).calls == (Call("f", arguments, Span(0, len(text))),)
+
+
+@pytest.mark.parametrize("odd", [{}, [], [[1]], {"a": 1}, 7, 1.5, True, "x"], ids=repr)
+@pytest.mark.parametrize("name", ["id", "type", "function", "name", "arguments"])
+def test_any_json_in_place_of_a_member_is_told_and_never_raised(name, odd):
+    """What the contract does not allow there is a defect or a note, whatever kind of JSON it is."""
+    call = entry()
+    (call if name in call else call["function"])[name] = odd
+    parsed = read([call])
+    assert bool(parsed.defects or parsed.notes) != ((name, odd) == ("id", "x"))

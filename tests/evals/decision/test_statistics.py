@@ -3,6 +3,7 @@
 import random
 from functools import cache
 from math import comb, exp, lgamma, log
+from statistics import NormalDist
 
 import pytest
 from draftproof.evals.decision.statistics import (
@@ -16,6 +17,7 @@ from draftproof.evals.decision.statistics import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 
 COUNTS = st.integers(0, 60).flatmap(
     lambda n: st.integers(0, n).flatmap(lambda b: st.tuples(st.just(b), st.integers(0, n - b), st.just(n)))
@@ -316,3 +318,71 @@ def test_exact_tests_answer_for_a_million_samples():
     """Tens of thousands of discordant pairs, or of failures, are counted in whole numbers all the same."""
     assert mcnemar_exact(15_000, 15_000).one_sided == pytest.approx(0.5023, abs=1e-4)
     assert failure_rates_differ(10_000, 300_000, 10_000, 300_000) == pytest.approx(0.503, abs=1e-3)
+
+
+# Checked against the likelihood itself
+
+
+def variance_at(b_rate, c_rate, difference):
+    """The variance of one pair's difference at the likeliest rates that have it, found by search."""
+
+    def unlikelihood(fixes):
+        terms = [
+            (b_rate, fixes + difference),
+            (c_rate, fixes),
+            (1 - b_rate - c_rate, 1 - difference - 2 * fixes),
+        ]
+        return -sum(share * log(max(rate, 1e-300)) for share, rate in terms if share > 0)
+
+    least, most = max(0.0, -difference), (1 - difference) / 2
+    found = minimize_scalar(unlikelihood, bounds=(least, most), method="bounded", options={"xatol": 1e-12})
+    fixes = min((found.x, least, most), key=unlikelihood)
+    return 2 * fixes + difference - difference**2
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "n"),
+    [(0, 0, 20), (1, 1, 10), (1, 1, 60), (3, 1, 40), (2, 9, 50), (0, 4, 30), (0, 6, 6), (5, 1, 6)],
+)
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_a_bound_is_where_the_score_test_stops_to_refuse(b, c, n, confidence):
+    """At both ends of the interval the score statistic is z, with the variance searched for."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    for more, fewer, end in zip((b, c), (c, b), (1, -1), strict=True):
+        interval = tango_interval(b, c, n, confidence)
+        bound_ = interval.high if end == 1 else -interval.low
+        distance = z * (variance_at(more / n, fewer / n, bound_) / n) ** 0.5
+        assert (more - fewer) / n + distance == pytest.approx(bound_, abs=1e-6)
+
+
+@pytest.mark.parametrize(("b", "c"), [(2, 2), (2, 8), (5, 20), (10, 20), (0, 30), (8, 2)])
+@pytest.mark.parametrize("margin", [0.02, 0.05])
+def test_the_size_is_that_of_the_published_formula(b, c, margin):
+    """Of Tang, Tang and Chan (2003), with the variance at the margin searched for; a loss counts as none."""
+    discordant, net = (b + c) / 100, min(0, (b - c) / 100)
+    at_margin = variance_at((discordant + net) / 2, (discordant - net) / 2, margin)
+    z_alpha, z_power = NormalDist().inv_cdf(0.95), NormalDist().inv_cdf(0.8)
+    size = (z_alpha * at_margin**0.5 + z_power * (discordant - net**2) ** 0.5) ** 2 / (margin - net) ** 2
+    assert samples_to_decide(b, c, 100, margin) == pytest.approx(size, abs=1.01)
+
+
+def test_only_the_rates_of_discordance_matter_for_the_size():
+    """And none observed counts as half a pair, of however many were asked."""
+    assert samples_to_decide(1, 0, 100, 0.02) == samples_to_decide(2, 0, 200, 0.02)
+    assert samples_to_decide(1, 5, 100, 0.02) == samples_to_decide(2, 10, 200, 0.02)
+    assert samples_to_decide(0, 0, 100, 0.02) == samples_to_decide(1, 0, 200, 0.02)
+    assert samples_to_decide(0, 0, 1, 0.02) == samples_to_decide(1, 0, 2, 0.02)
+    assert samples_to_decide(0, 0, 0, 0.02) == samples_to_decide(1, 0, 2, 0.02)
+
+
+def test_a_p_value_is_never_above_one_and_the_defaults_are_the_usual_ones():
+    """As many fixes as regressions are no evidence at all; alpha is 5 %, power 80 %, confidence 95 %."""
+    assert mcnemar_exact(3, 3).two_sided == 1.0
+    assert upper_bound(3, 1, 100) == upper_bound(3, 1, 100, alpha=0.05)
+    assert tango_interval(3, 1, 100) == tango_interval(3, 1, 100, confidence=0.95)
+    assert samples_to_decide(3, 1, 100, 0.02) == samples_to_decide(3, 1, 100, 0.02, alpha=0.05, power=0.8)
+
+
+def test_a_p_value_at_its_level_is_not_below_it_and_stops_the_procedure():
+    """What comes after is decided at the same level, and so is not significant either."""
+    assert holm((0.025, 0.03), 0.05) == (0.025, 0.025)

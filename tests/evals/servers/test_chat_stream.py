@@ -222,3 +222,17 @@ def test_an_error_that_is_not_wrapped_is_an_error():
     with pytest.raises(StreamedError, match="engine died") as caught:
         read(delta(content="Os"), {"object": "error", "message": "engine died", "code": 500})
     assert caught.value.status == 500
+
+
+@pytest.mark.parametrize("odd", [{}, [], [1], 7, True, "x"], ids=repr)
+@pytest.mark.parametrize("name", ["finish_reason", "stop_reason", "token_ids", "index", "delta"])
+def test_any_json_in_place_of_a_member_is_an_answer_or_a_bad_response(name, odd):
+    """Whatever a server writes there, and then an ordinary end: never an exception of our own."""
+    chunk = delta(content="a")
+    chunk["choices"][0][name] = odd
+    try:
+        answer = read(chunk, delta("stop"))
+    except BadResponseError as error:
+        assert str(error).startswith(("not a completion", "the stream ended without"))  # noqa: PT017 - either
+    else:
+        assert answer.finish_reason == "stop"

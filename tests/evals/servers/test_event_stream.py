@@ -12,6 +12,7 @@ CASES = {
     "carriage returns": (b"data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]),
     "lone carriage returns": (b"data: a\r\rdata: b\r\r", ["a", "b"]),
     "two lines of data": (b"data: a\ndata: b\n\n", ["a\nb"]),
+    "two lines of data, carriage returns": (b"data: a\r\ndata: b\r\n\r\n", ["a\nb"]),
     "keep-alive comments": (b": ping\n\n:\n\ndata: a\n\n: ping\n\n", ["a"]),
     "other fields": (b"event: message\nid: 7\nretry: 10\ndata: a\n\n", ["a"]),
     "a field without a colon": (b"data\ndata: a\n\n", ["\na"]),
@@ -32,12 +33,13 @@ def events_of(pieces):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_data_of_each_event_comes_out_however_the_stream_is_split(case):
-    """Whole, byte by byte, and split in two at every place."""
+    """Whole, byte by byte, and split in two at every place, with and without a piece of no bytes there."""
     stream, expected = CASES[case]
     assert events_of([stream]) == expected
     assert events_of([stream[n : n + 1] for n in range(len(stream))]) == expected
     for place in range(len(stream) + 1):
         assert events_of([stream[:place], stream[place:]]) == expected
+        assert events_of([stream[:place], b"", stream[place:]]) == expected
 
 
 @given(st.lists(st.text(st.characters(blacklist_categories=("Cs",)), min_size=1), max_size=4), st.data())
