@@ -74,7 +74,7 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 schemas: setup
-	for name in summary finding; do $(BIN)/python -c 'import sys; from draftproof.evals.schemas import schema_text; \
+	for name in summary finding; do $(BIN)/python -c 'import sys; from draftproof.evals.comparing.schemas import schema_text; \
 	  sys.stdout.write(schema_text(sys.argv[1]))' $$name.schema.json > docs/$$name.schema.json; done
 
 clean:

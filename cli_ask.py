@@ -14,8 +14,8 @@ from .errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .evals.comparing.summary import Summary
     from .evals.plan import Plan
-    from .evals.summary import Summary
 
 Config = Annotated[Path | None, typer.Argument(help="Plan in TOML; without it the flags are the plan.")]
 
@@ -32,7 +32,7 @@ def demo(
 
     Three of them: without speculation, with n-gram lookup, with a draft model.
     """
-    from .evals.demo import run_demo
+    from .evals.asking.demo import run_demo
     from .reports.progress import open_progress
 
     with open_progress(quiet=quiet) as progress:
@@ -90,7 +90,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Ask every arm, journal every answer, judge. Resumes an interrupted run when --out names it."""
-    from .evals.mirror import open_directory
+    from .evals.runs.mirror import open_directory
 
     flags: dict[str, object] = {
         key: value
@@ -236,7 +236,7 @@ def _plans(
 ) -> "tuple[Plan, ...]":
     """The plan, one for each condition: from a file, from flags, or from the run that is resumed."""
     from .evals.plan import build_plan, plan_from_flags, read_plans
-    from .evals.run_file import read_run_file
+    from .evals.runs.run_file import read_run_file
 
     if config is not None:
         if baseline or candidates or model or api_key_env:
@@ -261,7 +261,7 @@ def _plans(
 
 
 def _system_prompt(file: Path) -> str:
-    from .evals.prompt import read_system_prompt
+    from .evals.asking.prompt import read_system_prompt
 
     return read_system_prompt(file)
 
@@ -282,8 +282,8 @@ def _ask(
     shard: str | None = None,
     ray: str | None = None,
 ) -> None:
-    from .evals.session import ask_plan
-    from .evals.shard import read_shard
+    from .evals.asking.session import ask_plan
+    from .evals.runs.shard import read_shard
     from .reports.progress import open_progress
 
     share = None if shard is None else read_shard(shard)

@@ -9,8 +9,8 @@ from .cli_report import has_color, tell, terminal_width
 from .errors import UserError
 
 if TYPE_CHECKING:
-    from .evals.pairing import Pair
-    from .evals.summary import Summary
+    from .evals.comparing.pairing import Pair
+    from .evals.comparing.summary import Summary
 
 Format = Literal["terminal", "markdown", "html"]
 
@@ -31,7 +31,7 @@ def diff(
 
     `diff RUN` shows every arm of it and the one to turn on, `diff RUN:ngram RUN:mtp` what only one breaks.
     """
-    from .evals.journal import write_text
+    from .evals.runs.journal import write_text
 
     text = _rendered(_compared(left, right), format, is_printed=output is None)
     if output is None:
@@ -60,7 +60,7 @@ def _rendered(compared: "Pair | Summary", kind: Format, *, is_printed: bool) -> 
 
 def _compared(left: str, right: str | None) -> "Pair | Summary":
     """Two arms, or a run whose arms are all compared."""
-    from .evals.pairing import operands, pair_arms
+    from .evals.comparing.pairing import operands, pair_arms
 
     run, arm = _split(left)
     summary = _judged(run)
@@ -94,8 +94,8 @@ def _refuse_lone_arm(summary: "Summary", other: Path) -> None:
 
 
 def _judged(run: Path) -> "Summary":
-    from .evals.stored_run import open_run
-    from .evals.summary import summarise
+    from .evals.comparing.summary import summarise
+    from .evals.runs.stored_run import open_run
 
     return summarise(open_run(run))
 

@@ -20,7 +20,7 @@ def merge(
 
     Runs of one plan may have asked different arms of it.
     """
-    from .evals.merge import merge_runs
+    from .evals.runs.merge import merge_runs
 
     merge_runs(runs, output, is_partial=partial, tell=tell)
     summary = judged(output, must_write=True)

@@ -27,11 +27,11 @@ def plan(
     """
     from dataclasses import replace
 
+    from .evals.asking.session import load_planned
+    from .evals.comparing.summary import summarise
     from .evals.decision.design import Expectation, design_run, expect_like
     from .evals.plan import read_plans
-    from .evals.session import load_planned
-    from .evals.stored_run import open_run
-    from .evals.summary import summarise
+    from .evals.runs.stored_run import open_run
     from .reports.plan import render_plan
 
     read, *more = read_plans(config, {})
@@ -56,8 +56,8 @@ def refuse_hopeless(read: "Plan") -> None:
     Raises:
         UserError: It could not, at the churn that `plan` assumes.
     """
+    from .evals.asking.session import load_planned
     from .evals.decision.design import Expectation, design_run
-    from .evals.session import load_planned
     from .reports.plan import hopeless_sentence
 
     design = design_run(read, len(load_planned(read.run).samples), Expectation())

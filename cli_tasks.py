@@ -77,7 +77,7 @@ def tasks_export(
     seed: Seed = 1,
 ) -> None:
     """Write samples as a suite file, JSON lines, which asks exactly the same."""
-    from .evals.journal import write_text
+    from .evals.runs.journal import write_text
     from .reports.suites import render_lines
     from .tasks.suite import load_suites
 

@@ -27,8 +27,8 @@ Send = Callable[[dict[str, Any]], Awaitable[object]]
 
 
 def bodies(count: int, *, stream: bool) -> list[dict[str, Any]]:
+    from draftproof.evals.asking.prompt import request_body
     from draftproof.evals.attempt import Ask, Stage
-    from draftproof.evals.prompt import request_body
 
     plan = made_plan()
     return [
@@ -121,8 +121,8 @@ def own(
     url: str, suite: Path, folder: Path, concurrency: int, *, stream: bool, ray: str | None = None
 ) -> None:
     """A run of two arms, of which half the requests go to each; sent by a Ray cluster's nodes, if given."""
+    from draftproof.evals.asking.session import ask_plan
     from draftproof.evals.plan import build_plan
-    from draftproof.evals.session import ask_plan
     from draftproof.reports.progress import PlainProgress
 
     arms = [{"name": name, "base_url": url, "model": "made"} for name in ("baseline", "mtp")]

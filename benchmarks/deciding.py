@@ -13,9 +13,9 @@ import argparse
 from collections.abc import Iterator
 
 import numpy as np
+from draftproof.evals.asking.early import BATCH
 from draftproof.evals.decision.power import decision_chances
 from draftproof.evals.decision.sequential import net_over_margin
-from draftproof.evals.early import BATCH
 from measured import Row, print_table
 
 CHURN, MARGIN, ALPHA, POWER = 0.05, 0.03, 0.05, 0.8

@@ -49,8 +49,8 @@ def decode(directory: Path) -> dict[str, object]:
 
 
 def judge(directory: Path) -> dict[str, object]:
-    from draftproof.evals.derived import derive
-    from draftproof.evals.stored_run import open_run
+    from draftproof.evals.judging.derived import derive
+    from draftproof.evals.runs.stored_run import open_run
 
     summary, problem = derive(open_run(directory))
     assert problem is None, problem

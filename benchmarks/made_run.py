@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from draftproof.evals.asking.prompt import request_body
 from draftproof.evals.attempt import Ask, Attempt, Stage, Usage
-from draftproof.evals.journal import attempts_path
-from draftproof.evals.new_run import create_run
 from draftproof.evals.plan import Plan, build_plan
-from draftproof.evals.prompt import request_body
+from draftproof.evals.runs.journal import attempts_path
+from draftproof.evals.runs.new_run import create_run
 from draftproof.parsers.dialects import DIALECTS
 from draftproof.tasks.sample import Sample
 from draftproof.tasks.suite import Suite, load_suites, suite_digest

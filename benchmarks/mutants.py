@@ -1,6 +1,6 @@
 """Do the tests notice when the judging is wrong? One change at a time, then the tests that concern it.
 
-    python benchmarks/mutants.py [--module evals/grade.py] [--list]
+    python benchmarks/mutants.py [--module evals/judging/grade.py] [--list]
 
 The changes are those of mutmut's mutators and three of our own (another member of an enum, a condition
 turned round, a return of nothing). pytest collects once; each change is then judged in a fork, by the tests
@@ -35,9 +35,14 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
 EXPLAINED = ROOT / "docs" / "mutation.md"
-MODULES = ("evals/grade.py", "evals/attribute.py", "evals/decision/statistics.py", "evals/decision/alarms.py")
+MODULES = (
+    "evals/judging/grade.py",
+    "evals/judging/attribute.py",
+    "evals/decision/statistics.py",
+    "evals/decision/alarms.py",
+)
 # Not every change in these is noticed or explained yet: only where they are named.
-OPEN_MODULES = ("evals/ladder.py", "evals/decision/gate.py")
+OPEN_MODULES = ("evals/judging/ladder.py", "evals/decision/gate.py")
 # The tests that ask no server.
 TESTS = tuple(
     f"tests/evals/{name}.py"

@@ -13,11 +13,11 @@ import asyncio
 import statistics
 from collections.abc import Sequence
 
+from draftproof.evals.asking.prompt import request_body
 from draftproof.evals.attempt import Ask, Attempt, Stage
-from draftproof.evals.divergence import WIDE_NATS, Divergence
-from draftproof.evals.parting import Parting
+from draftproof.evals.judging.divergence import WIDE_NATS, Divergence
+from draftproof.evals.judging.parting import Parting
 from draftproof.evals.plan import Plan, build_plan
-from draftproof.evals.prompt import request_body
 from draftproof.evals.servers.endpoint import Endpoint
 from draftproof.evals.servers.facts import read_facts
 from draftproof.evals.servers.margins import measure_margin

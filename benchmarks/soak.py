@@ -25,9 +25,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from draftproof.evals.journal import Journal  # noqa: E402
-from draftproof.evals.record import read_run  # noqa: E402
-from draftproof.evals.summary import summarise  # noqa: E402
+from draftproof.evals.comparing.summary import summarise  # noqa: E402
+from draftproof.evals.runs.journal import Journal  # noqa: E402
+from draftproof.evals.runs.record import read_run  # noqa: E402
 
 from tests.evals.asking import (  # noqa: E402
     CAP,

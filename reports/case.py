@@ -9,16 +9,16 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from ..evals.answer import Answer
 from ..evals.attempt import Attempt, Stage
-from ..evals.divergence import DivergenceLabel
-from ..evals.finding import Cause, Finding, Transition
-from ..evals.grade import Grade
-from ..evals.ladder import GradedSample, read_answers
-from ..evals.pairing import Pair
+from ..evals.comparing.pairing import Pair
+from ..evals.comparing.summary import Summary
+from ..evals.judging.answer import Answer
+from ..evals.judging.divergence import DivergenceLabel
+from ..evals.judging.finding import Cause, Finding, Transition
+from ..evals.judging.grade import Grade
+from ..evals.judging.ladder import GradedSample, read_answers
+from ..evals.judging.ways import Locus
 from ..evals.plan import Mode
-from ..evals.summary import Summary
-from ..evals.ways import Locus
 from ..parsers.codes import DefectCode
 from ..parsers.result import Defect, Json
 from ..tasks.sample import Sample

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..evals.arm_summary import ArmSummary
-from ..evals.attribute import MISSING_ATTEMPT
-from ..evals.choice import Choice, choose_arm
+from ..evals.comparing.arm_summary import ArmSummary
+from ..evals.comparing.choice import Choice, choose_arm
+from ..evals.comparing.pairing import Pair, only_one_breaks, operands, pair_arms
+from ..evals.comparing.speed import ArmSpeed
+from ..evals.comparing.summary import Summary
 from ..evals.decision.statistics import mcnemar_exact
-from ..evals.pairing import Pair, only_one_breaks, operands, pair_arms
-from ..evals.speed import ArmSpeed
-from ..evals.summary import Summary
+from ..evals.judging.attribute import MISSING_ATTEMPT
 from .contents import CandidateVerdict, asked_line, verdicts_of
 from .steps import Step, diff_steps
 from .table import MISSING, Table

@@ -1,7 +1,7 @@
 """Differences, and the codes of cap, unresolved and void, explained."""
 
 from ..evals.attempt import ErrorType
-from ..evals.attribute import CONTEXT_LIMIT, SERVER_LIMIT, STILL_TRUNCATED
+from ..evals.judging.attribute import CONTEXT_LIMIT, SERVER_LIMIT, STILL_TRUNCATED
 from ..tasks.differences import DifferenceCode as D
 from .explanation import Explanation, Group
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from ..evals.finding import Finding
-from ..evals.summary import Summary
+from ..evals.comparing.summary import Summary
+from ..evals.judging.finding import Finding
 from .visible import shortened, visible_line
 
 _MESSAGE = 500  # characters of a sentence that may quote a model

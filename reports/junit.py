@@ -12,10 +12,10 @@ import io
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..evals.comparison import Comparison
+from ..evals.comparing.comparison import Comparison
+from ..evals.comparing.summary import Summary
 from ..evals.decision.gate import Decision, Ruling
-from ..evals.finding import Finding, Transition
-from ..evals.summary import Summary
+from ..evals.judging.finding import Finding, Transition
 from .finding_text import details, headline
 from .visible import visible_line
 

@@ -2,7 +2,7 @@
 
 import json
 
-from ..evals.summary import Summary
+from ..evals.comparing.summary import Summary
 
 
 def render_json(summary: Summary) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ..evals.finding import Transition
-from ..evals.pairing import Pair
+from ..evals.comparing.pairing import Pair
+from ..evals.judging.finding import Transition
 from .finding_rows import LISTED, OPENED, findings_json
 from .plots import Forest, Scatter, lengths_plot, rates_plot, rates_reach
 from .rates import net_rates

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
-from ..evals.finding import Cause, Finding, Transition
-from ..evals.grade import Grade
-from ..evals.ladder import GradedSample, Ladder
+from ..evals.judging.finding import Cause, Finding, Transition
+from ..evals.judging.grade import Grade
+from ..evals.judging.ladder import GradedSample, Ladder
 from .rates import Rate
 from .visible import visible_line
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..evals.comparison import Comparison
+from ..evals.comparing.comparison import Comparison
 from ..evals.decision.statistics import tango_interval
-from ..evals.finding import Cause, Finding, Transition
+from ..evals.judging.finding import Cause, Finding, Transition
 from ..evals.plan import GateSection
 
 _UNINFORMATIVE = (Transition.VOID, Transition.BOTH_FAIL)

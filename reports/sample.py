@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from ..errors import UserError
-from ..evals.finding import Finding, Transition
-from ..evals.parting import first_difference
-from ..evals.run import Run
-from ..evals.summary import Summary
+from ..evals.comparing.summary import Summary
+from ..evals.judging.finding import Finding, Transition
+from ..evals.judging.parting import first_difference
+from ..evals.runs.run import Run
 from ..tasks.sample import Sample
 from .case import (
     Case,

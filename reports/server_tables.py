@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from ..evals.arm_summary import ArmSummary
-from ..evals.position import PARTS, PassesByPart
-from ..evals.speed import ArmSpeed, Kind, fit_pass_cost
-from ..evals.ways import WayCode, WaySummary
+from ..evals.comparing.arm_summary import ArmSummary
+from ..evals.comparing.speed import ArmSpeed, Kind, fit_pass_cost
+from ..evals.judging.position import PARTS, PassesByPart
+from ..evals.judging.ways import WayCode, WaySummary
 from .table import MISSING, Table
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..evals.finding import Cause, Finding, Transition
-from ..evals.pairing import Operand, Pair
-from ..evals.summary import Summary
+from ..evals.comparing.pairing import Operand, Pair
+from ..evals.comparing.summary import Summary
+from ..evals.judging.finding import Cause, Finding, Transition
 from .case import show_command
 from .visible import visible_line
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import UserError
-from ..evals.finding import Cause, Finding, Transition
-from ..evals.summary import Summary
+from ..evals.comparing.summary import Summary
+from ..evals.judging.finding import Cause, Finding, Transition
 from .case import show_command
 from .table import MISSING, Table
 from .visible import visible_line

@@ -11,7 +11,7 @@ import pytest
 from draftproof.cli import main
 from draftproof.cli_report import has_color
 
-from .evals.test_seed_story import baseline_script, mtp_script, suite_lines
+from .evals.asking.test_seed_story import baseline_script, mtp_script, suite_lines
 from .scripted import ScriptedServer
 
 KEY = "sk-very-secret-0123456789"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .evals.asking import right, write_suite, wrong
+from .evals.scripted_runs import right, write_suite, wrong
 from .scripted import ScriptedServer
 from .test_cli import draftproof
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .evals.asking import right, write_suite, wrong
+from .evals.scripted_runs import right, write_suite, wrong
 from .scripted import ScriptedServer
 from .test_cli import arm_toml, draftproof
 

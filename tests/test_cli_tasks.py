@@ -5,7 +5,7 @@ import json
 import pytest
 from draftproof.tasks.suite import load_suites
 
-from .evals.asking import journal, right, write_suite
+from .evals.scripted_runs import journal, right, write_suite
 from .scripted import ScriptedServer
 from .tasks.samples import raw_sample
 from .test_cli import draftproof

@@ -9,7 +9,7 @@ import typer.main
 import yaml
 from draftproof.cli import app
 
-from .evals.asking import right, write_suite, wrong
+from .evals.scripted_runs import right, write_suite, wrong
 from .scripted import ScriptedServer
 from .test_cli import arm_toml, draftproof
 

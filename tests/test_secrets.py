@@ -8,7 +8,7 @@ import pytest
 from draftproof.evals.arm import Arm
 from draftproof.evals.servers.keys import Secrets
 
-from .evals.asking import MODEL, number_of, right, write_suite
+from .evals.scripted_runs import MODEL, number_of, right, write_suite
 from .scripted import (
     ScriptedReply,
     ScriptedServer,

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..arm_summary import ArmSummary
-from ..comparison import Comparison
+from ..comparing.arm_summary import ArmSummary
+from ..comparing.comparison import Comparison
 from ..plan import GateSection
 from .statistics import failure_rates_differ, holm, mcnemar_midp
 

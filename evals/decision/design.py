@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from ..arm_summary import median_speed, speeds
 from ..attempt import Stage
+from ..comparing.arm_summary import median_speed, speeds
+from ..comparing.summary import Summary
 from ..plan import GateSection, Plan
-from ..run import Run
-from ..summary import Summary
+from ..runs.run import Run
 from .gate import alarm_alpha
 from .power import Chances, decision_chances, samples_for_pass
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..arm_summary import ArmSummary
-from ..comparison import Comparison
-from ..early import EarlyLook
+from ..asking.early import EarlyLook
+from ..comparing.arm_summary import ArmSummary
+from ..comparing.comparison import Comparison
 from ..plan import PRESET_SAMPLES, GateSection
+from ..runs.shard import Part
 from ..servers.server import Speculating
-from ..shard import Part
 from .alarms import alarm_tests, alarms
 from .statistics import mcnemar_midp, samples_to_decide, tango_interval, upper_bound
 

@@ -21,16 +21,16 @@ from typing import NamedTuple
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from ...errors import UserError
-from ..comparison import Comparison
-from ..finding import Cause, Finding, Transition
-from ..finding_line import FindingLine
-from ..grade import Fault
-from ..new_run import DIFFERENT_SUITE
+from ..comparing.comparison import Comparison
+from ..comparing.summary import Summary, rule_all, summarise
+from ..comparing.summary_file import FORMAT, SuiteEntry
+from ..judging.finding import Cause, Finding, Transition
+from ..judging.finding_line import FindingLine
+from ..judging.grade import Fault
 from ..plan import Plan
-from ..run_settings import asked_settings, differing_setting
-from ..stored_run import open_run
-from ..summary import Summary, rule_all, summarise
-from ..summary_file import FORMAT, SuiteEntry
+from ..runs.new_run import DIFFERENT_SUITE
+from ..runs.run_settings import asked_settings, differing_setting
+from ..runs.stored_run import open_run
 
 _CHANGES = (Transition.REGRESSION, Transition.FIX)
 

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from ..divergence import Divergence, DivergenceLabel, label_of
-from ..parting import Parting
+from ..judging.divergence import Divergence, DivergenceLabel, label_of
+from ..judging.parting import Parting
 from .endpoint import Endpoint
 from .page import Page, read_object
 from .patience import SendError

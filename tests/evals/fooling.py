@@ -11,7 +11,7 @@ from typing import Any
 from draftproof.evals.plan import build_plan
 
 from ..scripted import Script, ScriptedReply, ScriptedRequest, answer, streamed, tool_call
-from .asking import CAP, raw_plan
+from .scripted_runs import CAP, raw_plan
 
 SAMPLES = 24
 HARD = 8

@@ -3,7 +3,7 @@
 import json
 
 from ..scripted import MODEL, ScriptedServer, answer
-from .asking import TOOL, ask, call_of, journal, judged, make_plan, right
+from .scripted_runs import TOOL, ask, call_of, journal, judged, make_plan, right
 
 SLOPPY = {"type": "function", "function": {"name": "search", "parameters": {"type": "str"}}}
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import Stage
-from draftproof.evals.position import FEWEST, passes_by_part
-from draftproof.evals.summary import summarise
+from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.judging.position import FEWEST, passes_by_part
 from draftproof.reports.server_tables import position_table
 
 from ..scripted import ScriptedServer, error, json_reply
-from .asking import ask, judged, make_plan, right, write_suite, wrong
 from .build import RIGHT, WRONG, attempt, record, sample
+from .scripted_runs import ask, judged, make_plan, right, write_suite, wrong
 
 CHAT = "/v1/chat/completions"
 

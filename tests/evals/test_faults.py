@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from draftproof.cli import main
 from draftproof.errors import UserError
-from draftproof.evals import journal as journal_file
 from draftproof.evals.arm import Arm
-from draftproof.evals.divergence import Divergence, DivergenceLabel, read_divergences
-from draftproof.evals.record import read_run
-from draftproof.evals.rounds import is_complete
+from draftproof.evals.asking.rounds import is_complete
+from draftproof.evals.judging.divergence import Divergence, DivergenceLabel, read_divergences
+from draftproof.evals.runs import journal as journal_file
+from draftproof.evals.runs.record import read_run
 from draftproof.evals.servers.counters import Counters, Snapshot, read_snapshots
 
 from ..scripted import (
@@ -36,7 +36,19 @@ from ..scripted import (
     tool_call,
     without_choices,
 )
-from .asking import CAP, ask, cut, journal, judged, keys, make_plan, number_of, right, write_suite, wrong
+from .scripted_runs import (
+    CAP,
+    ask,
+    cut,
+    journal,
+    judged,
+    keys,
+    make_plan,
+    number_of,
+    right,
+    write_suite,
+    wrong,
+)
 
 SETTINGS = {"control": True, "confirm": 1, "doublings": 1, "concurrency": 2}
 METRICS = text_reply("vllm:generation_tokens_total 5.0\n")

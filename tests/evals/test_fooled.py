@@ -3,12 +3,12 @@
 import pytest
 
 from ..scripted import ScriptedServer
-from .asking import ask, judged
 from .fooling import Case, lines_of, plan_of, prose, right, right_native, right_stream, right_twice
 from .fooling_calls import CALLS
 from .fooling_endings import ENDINGS
 from .fooling_servers import SERVERS
 from .fooling_streams import STREAMS
+from .scripted_runs import ask, judged
 
 CASES = [*CALLS, *ENDINGS, *STREAMS, *SERVERS]
 

@@ -4,14 +4,14 @@ import importlib.util
 import json
 
 import pytest
-from draftproof.evals.derived import derive
+from draftproof.evals.asking.session import ask_plan
+from draftproof.evals.judging.derived import derive
 from draftproof.evals.plan import build_plan
-from draftproof.evals.record import read_run
+from draftproof.evals.runs.record import read_run
 from draftproof.evals.servers.embedded import Speculation, start_embedded
-from draftproof.evals.session import ask_plan
 from draftproof.reports.progress import SilentProgress
 
-from .asking import journal, write_suite
+from .scripted_runs import journal, write_suite
 
 pytestmark = [
     pytest.mark.heavy,

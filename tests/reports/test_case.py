@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.plan import Mode
-from draftproof.evals.summary import summarise
 from draftproof.reports.case import divergence, locus, read_case, sufficed, telling_budget
 
 from ..evals.build import attempt, record, sample

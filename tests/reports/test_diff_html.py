@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from draftproof.evals.pairing import operands, pair_arms
-from draftproof.evals.summary import summarise
+from draftproof.evals.comparing.pairing import operands, pair_arms
+from draftproof.evals.comparing.summary import summarise
 from draftproof.reports.diff_html import render_diff_html
 
 from ..evals.build import RIGHT

@@ -4,11 +4,17 @@ from pathlib import Path
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.answer import Ending
 from draftproof.evals.attempt import ErrorType
-from draftproof.evals.attribute import CONTEXT_LIMIT, ONLY_BATCHED, ONLY_WARM, SERVER_LIMIT, STILL_TRUNCATED
-from draftproof.evals.divergence import DivergenceLabel
-from draftproof.evals.ways import WayCode
+from draftproof.evals.judging.answer import Ending
+from draftproof.evals.judging.attribute import (
+    CONTEXT_LIMIT,
+    ONLY_BATCHED,
+    ONLY_WARM,
+    SERVER_LIMIT,
+    STILL_TRUNCATED,
+)
+from draftproof.evals.judging.divergence import DivergenceLabel
+from draftproof.evals.judging.ways import WayCode
 from draftproof.parsers.codes import DefectCode, NoteCode
 from draftproof.reports.explained import (
     GROUPS,

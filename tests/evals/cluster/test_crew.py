@@ -9,17 +9,17 @@ from unittest import mock
 import pytest
 from draftproof import __version__
 from draftproof.errors import UserError
+from draftproof.evals.asking.session import ask_plan
 from draftproof.evals.cluster import crew
 from draftproof.evals.cluster.crew import LostError
 from draftproof.evals.cluster.worker import Worker
-from draftproof.evals.session import ask_plan
 from draftproof.reports.progress import SilentProgress
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ...scripted import ScriptedServer
-from ..asking import ask, journal, judged, keys, make_plan, right, write_suite
-from ..test_session import SETTINGS, eventful
+from ..asking.test_session import SETTINGS, eventful
+from ..scripted_runs import ask, journal, judged, keys, make_plan, right, write_suite
 
 
 class LocalWorker:
@@ -91,7 +91,7 @@ class LocalCluster:
 def ask_by(cluster, plan, directory):
     told = []
     with (
-        mock.patch("draftproof.evals.session.RayCluster", return_value=cluster),
+        mock.patch("draftproof.evals.asking.session.RayCluster", return_value=cluster),
         mock.patch.object(crew, "PAUSE_SECONDS", 0.001),
     ):
         ask_plan(plan, directory, progress=SilentProgress(), tell=told.append, ray="here:1")

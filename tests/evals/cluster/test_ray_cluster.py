@@ -13,8 +13,8 @@ from unittest import mock
 import pytest
 
 from ...scripted import ScriptedServer
-from ..asking import ask, journal, judged, keys, make_plan, right, write_suite
-from ..test_session import KEY, SETTINGS, eventful, wait_for, write_toml
+from ..asking.test_session import KEY, SETTINGS, eventful, wait_for, write_toml
+from ..scripted_runs import ask, journal, judged, keys, make_plan, right, write_suite
 
 pytestmark = [
     pytest.mark.heavy,

@@ -5,12 +5,12 @@ import socket
 
 import pytest
 from draftproof.errors import UserError
+from draftproof.evals.asking.session import ask_plan
 from draftproof.evals.cluster.ray_cluster import RayCluster
 from draftproof.evals.plan import build_plan
-from draftproof.evals.session import ask_plan
 from draftproof.reports.progress import SilentProgress
 
-from ..asking import raw_plan, write_suite
+from ..scripted_runs import raw_plan, write_suite
 
 
 @pytest.fixture

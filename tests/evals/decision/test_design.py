@@ -3,16 +3,16 @@
 from dataclasses import replace
 
 import pytest
+from draftproof.evals.asking.rounds import due
 from draftproof.evals.attempt import Stage
+from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.decision.design import Expectation, design_run, expect_like
 from draftproof.evals.decision.power import decision_chances
 from draftproof.evals.plan import build_plan
-from draftproof.evals.rounds import due
-from draftproof.evals.summary import summarise
 from draftproof.reports.plan import hopeless_sentence, render_plan
 
+from ..asking.test_early import answer
 from ..build import BUDGET, OPEN, RIGHT, WRONG, attempt, plan, record, sample
-from ..test_early import answer
 
 
 def costs(design):

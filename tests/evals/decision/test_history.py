@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.attempt import Stage
+from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.decision.gate import Decision
 from draftproof.evals.decision.history import accepted_of, judge_against, read_accepted, refuse_unlike
-from draftproof.evals.derived import derive
-from draftproof.evals.journal import Journal
-from draftproof.evals.new_run import create_run
-from draftproof.evals.summary import summarise
+from draftproof.evals.judging.derived import derive
+from draftproof.evals.runs.journal import Journal
+from draftproof.evals.runs.new_run import create_run
 from draftproof.reports.terminal import render_terminal
 from draftproof.tasks.suite import Suite
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.plan import build_plan
-from draftproof.evals.record import read_run
+from draftproof.evals.runs.record import read_run
 
-from ..asking import ask, journal, judged, raw_plan, write_suite
+from ..scripted_runs import ask, journal, judged, raw_plan, write_suite
 
 # A whole server in one file: answers, says whether it speculates, and starts a child in a session of its own.
 SERVER = """
@@ -181,7 +181,7 @@ def test_a_stranger_at_the_address_is_not_asked(served, tmp_path):
 RUN = """
 import sys, json
 from draftproof.evals.plan import Plan
-from draftproof.evals.session import ask_plan
+from draftproof.evals.asking.session import ask_plan
 from draftproof.reports.progress import SilentProgress
 from pathlib import Path
 plan = Plan.model_validate(json.loads(sys.argv[1]))

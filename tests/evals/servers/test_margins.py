@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from draftproof.evals.divergence import DivergenceLabel, label_of
-from draftproof.evals.record import read_run
+from draftproof.evals.judging.divergence import DivergenceLabel, label_of
+from draftproof.evals.runs.record import read_run
 
 from ...scripted import ScriptedServer, answer, error, json_reply
-from ..asking import ask, call_of, judged, make_plan, right, write_suite, wrong
+from ..scripted_runs import ask, call_of, judged, make_plan, right, write_suite, wrong
 
 NOT_LISTED = {
     "label": "unknown",

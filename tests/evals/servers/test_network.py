@@ -18,7 +18,7 @@ from draftproof.evals.servers.proxies import Proxies
 
 from ...byte_server import ByteServer, head
 from ...scripted import ScriptedServer, text_reply
-from ..asking import TOOL, ask, judged, raw_plan, right, write_suite
+from ..scripted_runs import TOOL, ask, judged, raw_plan, right, write_suite
 
 KEY = "sk-very-secret-0123456789"
 WHOLE = json.dumps({"choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}]}).encode()

@@ -3,13 +3,13 @@
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.plan import build_plan
-from draftproof.evals.run_file import read_run_file
+from draftproof.evals.runs.run_file import read_run_file
 from draftproof.evals.servers.preflight import check_arms
 from draftproof.evals.servers.rendered import fingerprint
 from draftproof.evals.servers.server import ServerFacts, ServerKind, Speculating
 
 from ...scripted import MODEL, ScriptedServer, broken_off, error, html, json_reply, text_reply
-from ..asking import ask, make_plan, raw_plan, right, write_suite
+from ..scripted_runs import ask, make_plan, raw_plan, right, write_suite
 
 OFF, ON = Speculating.OFF, Speculating.ON
 VLLM, LLAMA = ServerKind.VLLM, ServerKind.LLAMA_CPP

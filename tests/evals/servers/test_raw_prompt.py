@@ -7,7 +7,7 @@ from draftproof.evals.servers.response import BadResponseError
 from draftproof.evals.servers.server import ServerKind
 
 from ...scripted import ScriptedServer, error, json_reply, text_answer
-from ..asking import TOOL, ask, call_of, journal, judged, make_plan, write_suite
+from ..scripted_runs import TOOL, ask, call_of, journal, judged, make_plan, write_suite
 
 CHAT = {
     "model": "m",

@@ -1,0 +1,1 @@
+"""Asking: what is due, sent in order, until nothing is left to ask."""

@@ -1,0 +1,101 @@
+"""The answers of a run, each read once however often a session or a report looks at it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ...parsers.dialect import Dialect
+from ...parsers.result import Parsed
+from ...parsers.tools import Tools
+from ...tasks.sample import Sample
+from ..attempt import Attempt, Key, Stage
+from ..plan import Mode, RunSection
+from .answer import Answer, read_answer, settle_endings
+
+# Which of an arm's answers to a sample: stage, budget, number.
+Rung: TypeAlias = tuple[Stage, int, int]
+
+
+@dataclass(slots=True)
+class Answers:
+    """What was read so far; it goes from one state of a record to the next.
+
+    Arms and controls mostly say the same to one sample, and the same text reads the same.
+    """
+
+    _read: dict[tuple[Key, int | None], tuple[RunSection, Answer]] = field(
+        default_factory=dict[tuple[Key, int | None], tuple[RunSection, Answer]]
+    )
+    _parsed: dict[tuple[str, str | None, str | None], tuple[RunSection, Tools, Parsed]] = field(
+        default_factory=dict[tuple[str, str | None, str | None], tuple[RunSection, Tools, Parsed]]
+    )
+
+    _rungs: dict[tuple[str, str, int | None], tuple[Sequence[Attempt], Mapping[Rung, Answer]]] = field(
+        default_factory=dict[tuple[str, str, int | None], tuple[Sequence[Attempt], Mapping[Rung, Answer]]]
+    )
+
+    def of_sample(
+        self,
+        attempts: Sequence[Attempt],
+        arm: str,
+        sample: Sample,
+        dialect: Dialect,
+        settings: RunSection,
+        context: int | None,
+    ) -> Mapping[Rung, Answer]:
+        """Read what one arm answered to one sample, each ending settled by the answers at other budgets.
+
+        Args:
+            attempts: All attempts of that sample and arm, the same object as long as they are the same.
+            arm: The arm's name.
+            sample: The sample.
+            dialect: See `read_answer`, as the rest.
+            settings: Of the run.
+            context: Tokens that prompt and answer share on this server.
+        """
+        key = (sample.id, arm, context)
+        held = self._rungs.get(key)
+        if held is not None and held[0] is attempts:
+            return held[1]
+        read = {
+            (attempt.stage, attempt.max_tokens, attempt.attempt): self.read(
+                attempt, sample.tools, dialect, settings, context
+            )
+            for attempt in attempts
+            if attempt.succeeded
+        }
+        # First and doubled are one ladder, the controls another; a confirmation stands alone.
+        for stages in ((Stage.FIRST, Stage.DOUBLED), (Stage.CONTROL,)):
+            rungs = {key[1]: key for key in read if key[0] in stages}
+            if len(rungs) > 1:
+                settled = settle_endings({budget: read[key] for budget, key in rungs.items()})
+                read.update((rungs[budget], answer) for budget, answer in settled.items())
+        self._rungs[key] = (attempts, read)
+        return read
+
+    def read(
+        self, attempt: Attempt, tools: Tools, dialect: Dialect, settings: RunSection, context: int | None
+    ) -> Answer:
+        """Read a successful attempt, or return what was read of it; the arguments are `read_answer`'s."""
+        key = (attempt.key, context)
+        held = self._read.get(key)
+        if held is not None and held[0] is settings and held[1].attempt is attempt:
+            return held[1]
+        answer = read_answer(
+            attempt, tools, dialect, settings, context, parsed=self._same_text(attempt, tools, settings)
+        )
+        self._read[key] = (settings, answer)
+        if _is_text(attempt):
+            self._parsed[attempt.id, attempt.content, attempt.reasoning] = (settings, tools, answer.parsed)
+        return answer
+
+    def _same_text(self, attempt: Attempt, tools: Tools, settings: RunSection) -> Parsed | None:
+        if not _is_text(attempt):
+            return None
+        held = self._parsed.get((attempt.id, attempt.content, attempt.reasoning))
+        return held[2] if held is not None and held[0] is settings and held[1] is tools else None
+
+
+def _is_text(attempt: Attempt) -> bool:
+    """Whether the answer was read from its text alone, not from what a server's parser made of it."""
+    return attempt.mode is not Mode.NATIVE and attempt.reading is None and attempt.error is None
