@@ -29,7 +29,7 @@ from draftproof.evals.comparing.summary import summarise  # noqa: E402
 from draftproof.evals.runs.journal import Journal  # noqa: E402
 from draftproof.evals.runs.record import read_run  # noqa: E402
 
-from tests.evals.asking import (  # noqa: E402
+from tests.evals.scripted_runs import (  # noqa: E402
     CAP,
     ask,
     cut,
