@@ -18,11 +18,11 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from ...errors import UserError
 from ..attempt import Key, read_attempt
 from ..judging.divergence import read_divergence
+from ..servers.server import ServerFacts
 from .journal import attempts_path, counters_path, divergences_path, write_json, write_text
 from .new_run import DIFFERENT_SUITE, POSITIONS
 from .run_file import RunFile, read_run_file
 from .run_settings import differing_setting, fixed_settings
-from ..servers.server import ServerFacts
 from .shard import Part, shards_text
 
 

@@ -8,8 +8,8 @@ from ...errors import UserError
 from ...tasks.raw_sample import sample_to_json
 from ...tasks.redaction import Hashes, redact_sample
 from ...tasks.suite import Suite
-from .journal import write_json, write_json_lines, write_text
 from ..plan import Plan
+from .journal import write_json, write_json_lines, write_text
 from .run_file import RunFile, read_run_file
 from .run_settings import differing_setting, fixed_settings
 from .shard import Part, Shard

@@ -8,14 +8,14 @@ from pathlib import Path
 from ...errors import UserError
 from ...tasks.sample import Sample
 from ...tasks.suite_file import read_suite_file
-from ..judging.answers import Answers
 from ..attempt import Attempt, Key, Stage, read_attempt
+from ..judging.answers import Answers
 from ..judging.collection import uncollected
 from ..judging.divergence import read_divergences
+from ..servers.counters import counted, read_snapshots, server_starts
 from .journal import attempts_path, counters_path, divergences_path
 from .run import Run
 from .run_file import read_run_file
-from ..servers.counters import counted, read_snapshots, server_starts
 
 
 @dataclass(frozen=True, kw_only=True)

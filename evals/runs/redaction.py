@@ -22,12 +22,12 @@ from ...tasks.redaction import (
 )
 from ...tasks.request_fields import PLANNED_FIELDS
 from ...tasks.sample import Sample
-from ..judging.answer import read_answer
 from ..attempt import Attempt, ReadCall, Reading, ReadMark
+from ..judging.answer import read_answer
 from ..judging.grade import visible_text
 from ..judging.loops import loops
-from ..plan import Plan
 from ..judging.premature import stops_inside
+from ..plan import Plan
 
 if TYPE_CHECKING:
     from ...parsers.dialect import Dialect

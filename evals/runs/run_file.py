@@ -11,9 +11,9 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from ... import __version__
 from ...errors import UserError
 from ...tasks.excluded import Excluded
-from .journal import FORMAT, write_json
 from ..plan import Plan
 from ..servers.server import ServerFacts
+from .journal import FORMAT, write_json
 from .shard import Part
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from ...errors import UserError
 from ...tasks.problems import SampleError
 from ...tasks.sample import Sample
 from ...tasks.suite_file import read_checked_line, read_suite_file
-from ..judging.answers import Answers
 from ..attempt import Attempt, Key, read_attempt
+from ..judging.answers import Answers
 from .journal import attempts_path
 from .line_index import LineIndex, Place, scan_lines
 from .record import Record, is_empty_shard, keep_attempt, read_head, read_run, samples_path

@@ -5,16 +5,16 @@ import shutil
 
 import pytest
 from draftproof.errors import UserError
+from draftproof.evals.asking.rounds import is_complete
+from draftproof.evals.asking.session import ask_plan
+from draftproof.evals.comparing.pairing import operands, pair_arms
+from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.decision.gate import Decision
 from draftproof.evals.judging.derived import derive
 from draftproof.evals.runs.merge import merge_runs
-from draftproof.evals.comparing.pairing import operands, pair_arms
 from draftproof.evals.runs.record import read_run
-from draftproof.evals.asking.rounds import is_complete
-from draftproof.evals.asking.session import ask_plan
 from draftproof.evals.runs.shard import Shard
 from draftproof.evals.runs.stored_run import index_run
-from draftproof.evals.comparing.summary import summarise
 from draftproof.reports.html import render_html
 from draftproof.reports.junit import render_junit
 from draftproof.reports.markdown import render_markdown

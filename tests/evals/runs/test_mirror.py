@@ -9,8 +9,8 @@ from draftproof.evals.runs.record import read_run
 
 from ...scripted import ScriptedServer
 from ...test_cli import draftproof
-from ..scripted_runs import ask, journal, judged, make_plan, right, write_suite
 from ..asking.test_session import wait_for
+from ..scripted_runs import ask, journal, judged, make_plan, right, write_suite
 
 FILES = fsspec.filesystem("memory")
 

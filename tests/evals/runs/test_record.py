@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import pytest
 from draftproof.errors import UserError
+from draftproof.evals.asking.session import load_planned
 from draftproof.evals.attempt import ErrorType, Stage
+from draftproof.evals.plan import build_plan
 from draftproof.evals.runs.journal import Journal, write_json
 from draftproof.evals.runs.new_run import create_run, refuse_foreign
-from draftproof.evals.plan import build_plan
 from draftproof.evals.runs.record import read_run
 from draftproof.evals.runs.run_file import read_run_file, save_facts
 from draftproof.evals.servers.server import ServerFacts, ServerKind, Speculating
-from draftproof.evals.asking.session import load_planned
 from draftproof.tasks.suite import load_suites
 
-from ..scripted_runs import make_plan, raw_plan, write_suite
 from ..build import attempt
+from ..scripted_runs import make_plan, raw_plan, write_suite
 
 SERVERS = {"baseline": "http://127.0.0.1:1/v1", "mtp": "http://127.0.0.1:2/v1"}
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from ... import scripted
 from ...scripted import ScriptedServer, answer, error, tool_call
-from ..asking import test_seed_story
 from .. import build
+from ..asking import test_seed_story
 from ..scripted_runs import CAP, ask, call_of, journal, judged, make_plan, write_suite
 
 SECRET = "XYZZY"

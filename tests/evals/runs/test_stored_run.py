@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.judging import judged
-from draftproof.evals.runs import stored_run
 from draftproof.evals.attempt import Stage
+from draftproof.evals.comparing.pairing import operands, pair_arms
+from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.judging import judged
 from draftproof.evals.judging.derived import derive
+from draftproof.evals.runs import stored_run
 from draftproof.evals.runs.journal import Journal
 from draftproof.evals.runs.new_run import create_run
-from draftproof.evals.comparing.pairing import operands, pair_arms
 from draftproof.evals.runs.record import Record, read_run
 from draftproof.evals.runs.stored_run import index_run, open_run
-from draftproof.evals.comparing.summary import summarise
 from draftproof.reports.html import render_html
 from draftproof.reports.junit import render_junit
 from draftproof.reports.sample import render_sample
@@ -23,8 +23,8 @@ from draftproof.tasks.suite import Suite
 
 from ...reports.runs import three_arms
 from ...reports.test_reports import hostile_run, make_run
-from ..build import RIGHT, WRONG, attempt, record, sample
 from ..asking.test_early import always_right, always_wrong, ask_all, empty
+from ..build import RIGHT, WRONG, attempt, record, sample
 
 
 @pytest.fixture(autouse=True)
