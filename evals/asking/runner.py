@@ -27,9 +27,9 @@ from ..servers.managed import ManagedServers
 from ..servers.margins import measure_margin
 from ..servers.preflight import check_arms, read_prompt
 from ..servers.server import RenderedPrompt
+from ..stopping import Stopping
 from .prompt import request_body
 from .rounds import due, is_refused_budget
-from .stopping import Stopping
 
 
 class Progress(Protocol):

@@ -18,10 +18,10 @@ from ..runs.journal import RunLock
 from ..runs.new_run import create_run, refuse_foreign
 from ..runs.redaction import Redaction
 from ..runs.shard import Shard
+from ..stopping import Stopping
 from .prompt import request_body
 from .rounds import due
 from .runner import Progress, ask_all
-from .stopping import Stopping
 
 INTERRUPTED = 130
 

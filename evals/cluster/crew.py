@@ -14,10 +14,10 @@ from typing import Protocol
 from ... import __version__
 from ...errors import UserError
 from ..arm import Arm
-from ..asking.stopping import Stopping
 from ..attempt import Ask, Attempt, Body
 from ..plan import RunSection
 from ..servers.endpoint import Endpoint
+from ..stopping import Stopping
 from .worker import Errand
 
 # A request that has taken so many workers along is likelier their death than their bad luck.

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from ... import __version__
 from ...errors import UserError
 from ..arm import Arm
-from ..asking.stopping import Stopping
 from ..attempt import Ask, Attempt, Body
 from ..plan import RunSection
 from ..servers.endpoint import Endpoint
 from ..servers.server import ServerKind
+from ..stopping import Stopping
 
 
 @dataclass(frozen=True, slots=True)

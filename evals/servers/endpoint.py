@@ -11,9 +11,9 @@ from pydantic import JsonValue
 
 from ...errors import UserError
 from ..arm import Arm
-from ..asking.stopping import Stopping
 from ..attempt import Ask, Attempt, Body, EndpointError, ErrorType
 from ..plan import Mode, RunSection
+from ..stopping import Stopping
 from .body import pieces_of, read_text
 from .chat_stream import ChatStream
 from .client import Client

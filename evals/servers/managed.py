@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Self
 
 from ...errors import UserError
-from ..asking.stopping import Stopping
 from ..plan import Arm
+from ..stopping import Stopping
 from .endpoint import Endpoint, server_root
 from .guardian import PATIENCE_SECONDS
 from .log_tail import last_output

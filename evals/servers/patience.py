@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from ..asking.stopping import Stopping
 from ..attempt import EndpointError, ErrorType
+from ..stopping import Stopping
 
 if TYPE_CHECKING:
     import tenacity

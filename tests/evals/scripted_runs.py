@@ -1,6 +1,8 @@
 """Whole runs against scripted servers: a small suite, an impatient plan, and the run directory read back."""
 
 import json
+import threading
+from collections import Counter
 from unittest import mock
 
 from draftproof.evals.asking.session import ask_plan
@@ -110,3 +112,23 @@ def journal(directory, arm):
 
 def keys(rows):
     return [(row["id"], row["stage"], row["max_tokens"], row["attempt"]) for row in rows]
+
+
+class InFlight:
+    """Counts, by arm, the most requests that a script had to answer at once; each waits to meet others."""
+
+    def __init__(self):
+        self.most = Counter()
+        self._running, self._lock = Counter(), threading.Lock()
+
+    def counted(self, name, script):
+        def reply(request):
+            with self._lock:
+                self._running[name] += 1
+                self.most[name] = max(self.most[name], self._running[name])
+            threading.Event().wait(0.02)
+            with self._lock:
+                self._running[name] -= 1
+            return script(request)
+
+        return reply

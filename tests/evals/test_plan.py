@@ -2,6 +2,7 @@
 
 import pytest
 from draftproof.errors import UserError
+from draftproof.evals.arm import Arm
 from draftproof.evals.plan import Mode, build_plan, plan_from_flags, read_plans
 
 GOOD = """
@@ -263,3 +264,14 @@ def test_early_looks_and_servers_that_are_started_in_turn_do_not_go_together(tmp
     assert plan_of(tmp_path, text).is_managed
     with pytest.raises(UserError, match=r"until_decided: compares the arms batch by batch"):
         plan_of(tmp_path, text, until_decided=True)
+
+
+@pytest.mark.parametrize(
+    "serve", ["vllm serve m --api-key sk-x", "s --api-key=sk-x", "s --hf-token x", "s --password 'a b'"]
+)
+def test_a_secret_in_the_command_of_a_server_is_refused(serve):
+    """The command stands in run.json; the message names the option and not the secret."""
+    with pytest.raises(ValueError, match="gives a secret") as caught:
+        Arm(name="a", base_url="http://127.0.0.1:1/v1", model="m", serve=serve)
+    assert "environment" in str(caught.value)
+    assert Arm(name="a", base_url="http://a.test", model="m", serve="s --max-tokens 5 --tokenizer t").serve

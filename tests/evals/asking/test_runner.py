@@ -1,7 +1,6 @@
 """While a run asks: order, concurrency, faults in the middle, and an arm that dies."""
 
 import threading
-from collections import Counter
 
 import pytest
 from draftproof.errors import UserError
@@ -15,6 +14,7 @@ from draftproof.evals.runs.record import read_run
 from ...scripted import MODEL, ScriptedServer, delayed, error, hang, json_reply, not_json
 from ..scripted_runs import (
     CAP,
+    InFlight,
     ask,
     call_of,
     cut,
@@ -53,22 +53,10 @@ def test_all_arms_are_asked_the_same_in_the_same_order(tmp_path):
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_never_more_requests_at_once_than_concurrency(tmp_path, concurrency):
     """Per arm, and no fewer while there is work."""
-    lock, running, most = threading.Lock(), Counter(), Counter()
-
-    def script(name):
-        def reply(request):
-            with lock:
-                running[name] += 1
-                most[name] = max(most[name], running[name])
-            threading.Event().wait(0.02)
-            with lock:
-                running[name] -= 1
-            return right(request)
-
-        return reply
-
-    run(tmp_path, script("baseline"), script("mtp"), 9, concurrency=concurrency)
-    assert most == {"baseline": concurrency, "mtp": concurrency}
+    flying = InFlight()
+    scripts = [flying.counted(name, right) for name in ("baseline", "mtp")]
+    run(tmp_path, *scripts, 9, concurrency=concurrency)
+    assert flying.most == {"baseline": concurrency, "mtp": concurrency}
 
 
 def test_in_turn_one_arm_ends_before_the_next_begins(tmp_path):

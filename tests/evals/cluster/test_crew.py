@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import threading
-from collections import Counter
 from unittest import mock
 
 import pytest
@@ -19,7 +17,7 @@ from hypothesis import strategies as st
 
 from ...scripted import ScriptedServer
 from ..asking.test_session import SETTINGS, eventful
-from ..scripted_runs import ask, journal, judged, keys, make_plan, right, write_suite
+from ..scripted_runs import InFlight, ask, journal, judged, keys, make_plan, right, write_suite
 
 
 class LocalWorker:
@@ -135,29 +133,16 @@ def test_whatever_is_lost_every_ask_has_one_answer(planned, tmp_path_factory, lo
 def test_concurrency_is_one_limit_over_all_workers(planned, tmp_path, size):
     """However many there are: no more in flight, and no fewer while there is work."""
     plan, arms, _, _ = planned
-    lock, running, most = threading.Lock(), Counter(), Counter()
-
-    def counted(name, script):
-        def reply(request):
-            with lock:
-                running[name] += 1
-                most[name] = max(most[name], running[name])
-            threading.Event().wait(0.02)
-            with lock:
-                running[name] -= 1
-            return script(request)
-
-        return reply
-
+    flying = InFlight()
     scripts = {name: server.reply for name, server in arms.items()}
     for name, server in arms.items():
-        server.reply = counted(name, scripts[name])
+        server.reply = flying.counted(name, scripts[name])
     try:
         ask_by(LocalCluster(size=size), plan, tmp_path / "run")
     finally:
         for name, server in arms.items():
             server.reply = scripts[name]
-    assert most == dict.fromkeys(arms, SETTINGS["concurrency"])
+    assert flying.most == dict.fromkeys(arms, SETTINGS["concurrency"])
 
 
 def test_all_workers_have_work(planned, tmp_path):

@@ -9,12 +9,12 @@ from email.utils import format_datetime
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.asking.stopping import Stopping
 from draftproof.evals.attempt import Ask, EndpointError, ErrorType, Stage
 from draftproof.evals.plan import Arm, Mode, RunSection
 from draftproof.evals.servers import patience
 from draftproof.evals.servers.endpoint import Endpoint
 from draftproof.evals.servers.server import ServerKind
+from draftproof.evals.stopping import Stopping
 
 from ...scripted import (
     ScriptedReply,

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from draftproof.evals.asking.stopping import Stopping
 from draftproof.evals.attempt import EndpointError, ErrorType
 from draftproof.evals.servers import patience
 from draftproof.evals.servers.patience import SendError, patiently, read_retry_after
+from draftproof.evals.stopping import Stopping
 
 
 @pytest.mark.parametrize(
