@@ -45,6 +45,7 @@ def block(name="get_weather", **arguments):
 RIGHT = block()
 WRONG = block(city="Bergen")
 OPEN = '<tool_call>\n{"name": "get_weather", "arguments": {"ci'
+LOOP = "the same again and " * 30
 BROKEN = '<tool_call>\n{"name": "get_weather", "arguments": {"days": 05}}\n</tool_call>'
 
 

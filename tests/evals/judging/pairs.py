@@ -4,6 +4,7 @@ from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.judging.attribute import (
     attribute,
 )
+from draftproof.evals.judging.finding import Transition
 from draftproof.evals.judging.ladder import grade_run
 
 from ..build import (
@@ -19,6 +20,7 @@ from ..build import (
 )
 
 DOUBLE = 2 * BUDGET
+REGRESSION, FIX, BOTH_PASS, BOTH_FAIL, VOID = Transition
 
 
 def ok(budget=BUDGET, tokens=50):

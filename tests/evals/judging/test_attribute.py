@@ -7,13 +7,14 @@ from draftproof.evals.judging.attribute import (
     control_transitions,
     judge,
 )
-from draftproof.evals.judging.finding import Cause, Transition
+from draftproof.evals.judging.finding import Cause
 from draftproof.evals.judging.ladder import grade_run
 from draftproof.evals.servers.server import ServerFacts
 
 from ..build import (
     BROKEN,
     BUDGET,
+    LOOP,
     OPEN,
     OSLO,
     RIGHT,
@@ -24,10 +25,21 @@ from ..build import (
     record,
     sample,
 )
-from .pairs import DOUBLE, bad, cut, failed, finding_of, ok, run_of, spf
-
-LOOP = "the same again and " * 30
-REGRESSION, FIX, BOTH_PASS, BOTH_FAIL, VOID = Transition
+from .pairs import (
+    BOTH_FAIL,
+    BOTH_PASS,
+    DOUBLE,
+    FIX,
+    REGRESSION,
+    VOID,
+    bad,
+    cut,
+    failed,
+    finding_of,
+    ok,
+    run_of,
+    spf,
+)
 
 
 @pytest.mark.parametrize(

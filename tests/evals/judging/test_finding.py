@@ -24,6 +24,7 @@ from draftproof.tasks.sample import Expected, ExpectedCall, MatchRule
 from ..build import (
     BROKEN,
     BUDGET,
+    LOOP,
     OPEN,
     OSLO,
     RIGHT,
@@ -34,10 +35,7 @@ from ..build import (
     record,
     sample,
 )
-from .pairs import DOUBLE, bad, cut, failed, finding_of, ok, run_of
-
-LOOP = "the same again and " * 30
-REGRESSION, FIX, BOTH_PASS, BOTH_FAIL, VOID = Transition
+from .pairs import BOTH_PASS, DOUBLE, FIX, REGRESSION, bad, cut, failed, finding_of, ok, run_of
 
 
 def test_repeats_that_show_the_same_cause_are_counted():

@@ -20,6 +20,7 @@ from draftproof.tasks.sample import Expected, ExpectedCall, MatchRule
 from ..build import (
     BROKEN,
     BUDGET,
+    LOOP,
     NOTHING_DUE,
     OPEN,
     OSLO,
@@ -34,7 +35,6 @@ from ..build import (
 TWO_DUE = Expected(
     (ExpectedCall("get_weather", {"city": ["Oslo"]}), ExpectedCall("get_news", {"city": ["Oslo"]}))
 )
-LOOP = "the same again and " * 30
 
 
 @pytest.mark.parametrize(
