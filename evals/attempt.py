@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -131,7 +131,8 @@ class Attempt:
     number of pieces, and `first_event_ms` the time to the first event of a choice, be it empty: engines send
     it with the first token, while a server's parser may hold the first piece back. `timing` is what the
     server measured. `raw_text` is the text of this very generation before the server's parser read it, where
-    the server gives its tokens. `reading` stands in redacted runs only: there every text is a hash.
+    the server gives its tokens. `reading` stands in redacted runs only: there every text is a hash. `request`
+    is empty where it was left in the journal (`without_request`), and never there.
     """
 
     id: str
@@ -183,6 +184,10 @@ class Attempt:
         if tokens is None or tokens > 0:
             return tokens
         return 0 if tokens == 0 and not (self.content or self.reasoning or self.tool_calls) else None
+
+    def without_request(self) -> "Attempt":
+        """The same attempt, its request left in the journal."""
+        return replace(self, request={})
 
     def to_line(self) -> str:
         """One JSON line with its newline; ASCII, so that no text of a model can break it."""

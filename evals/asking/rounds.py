@@ -105,20 +105,19 @@ def _confirm_round(
     plan = record.plan
     if not plan.run.confirm:
         return []
-    graded = list(grade_run(record)) if graded is None else graded
     asked = {place.sample.id: place.arms for place in places}
-    asks: dict[Ask, None] = {}
-    for candidate in plan.candidates:
-        graded_here = [one for one in graded if candidate.name in asked.get(one.sample.id, ())]
-        for finding in attribute(graded_here, baseline=plan.baseline.name, candidate=candidate.name):
+    asks: dict[str, list[Ask]] = {candidate.name: [] for candidate in plan.candidates}
+    # Sample by sample: the grades of a whole run weigh more than its attempts.
+    for one in grade_run(record) if graded is None else graded:
+        for candidate in asks.keys() & asked.get(one.sample.id, ()):
+            (finding,) = attribute([one], baseline=plan.baseline.name, candidate=candidate)
             if finding.transition is Transition.REGRESSION and finding.cause is not Cause.CAP:
-                for arm in (finding.baseline, finding.candidate):
-                    for number in range(1, plan.run.confirm + 1):
-                        again = plain_ask(
-                            record, finding.id, arm, Stage.CONFIRM, finding.judged_budget, number
-                        )
-                        asks[again] = None
-    return list(asks)
+                asks[candidate] += [
+                    plain_ask(record, finding.id, arm, Stage.CONFIRM, finding.judged_budget, number)
+                    for arm in (finding.baseline, finding.candidate)
+                    for number in range(1, plan.run.confirm + 1)
+                ]
+    return list(dict.fromkeys(ask for of_candidate in asks.values() for ask in of_candidate))
 
 
 def _is_missing(record: Record, ask: Ask, gave_up: AbstractSet[Key]) -> bool:

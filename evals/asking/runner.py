@@ -14,12 +14,14 @@ from ...parsers.dialects import DIALECTS
 from ..attempt import Ask, Attempt, Body, EndpointError, Key, Stage
 from ..cluster.crew import Cluster, Crew
 from ..judging.attribute import attribute
+from ..judging.divergence import read_divergences
 from ..judging.ladder import grade_run
 from ..judging.parting import Parting, partings
-from ..runs.journal import Journal
-from ..runs.record import Record, keep_attempt, read_run
+from ..runs.journal import Journal, divergences_path
+from ..runs.record import Record
 from ..runs.redaction import Redaction
 from ..runs.run_file import save_facts
+from ..runs.stored_run import index_run
 from ..servers.counters import Counters, Snapshot, read_counters
 from ..servers.endpoint import Endpoint
 from ..servers.facts import read_facts, read_metrics
@@ -28,6 +30,7 @@ from ..servers.margins import measure_margin
 from ..servers.preflight import check_arms, read_prompt
 from ..servers.server import RenderedPrompt
 from ..stopping import Stopping
+from .growing import GrowingRecord, read_growing
 from .prompt import request_body
 from .rounds import due, is_refused_budget
 
@@ -69,7 +72,7 @@ async def ask_all(
         UserError: A server does not answer at all, no worker can ask, or the journal cannot be written.
     """
     with Journal(directory) as journal:
-        record = read_run(directory)
+        record = read_growing(directory)
         if record.plan.run.redact != (redaction is not None):
             raise AssertionError("a redacted run is asked with its redaction, and no other is")
         if not due(record) and not _margins_due(record):
@@ -102,12 +105,12 @@ def _margins_due(record: Record) -> list[Parting]:
     plan = record.plan
     if not plan.run.margins or plan.run.temperature > 0 or plan.run.redact:
         return []
-    graded = list(grade_run(record))
     return [
         parting
+        for one in grade_run(record)
         for candidate in plan.candidates
         for parting in partings(
-            graded, attribute(graded, baseline=plan.baseline.name, candidate=candidate.name)
+            [one], attribute([one], baseline=plan.baseline.name, candidate=candidate.name)
         )
     ]
 
@@ -117,7 +120,7 @@ class _Asking:
 
     def __init__(
         self,
-        record: Record,
+        record: GrowingRecord,
         journal: Journal,
         progress: Progress,
         stopping: Stopping,
@@ -127,7 +130,6 @@ class _Asking:
         self._unmet = unmet
         self._journal, self._progress, self._stopping = journal, progress, stopping
         self._session = uuid.uuid4().hex
-        self._attempts = dict(record.attempts)
         self._gave_up: set[Key] = set()
         self._told: set[str] = set()
         self._ended_by: UserError | None = None
@@ -177,7 +179,6 @@ class _Asking:
                 async with asyncio.TaskGroup() as group:
                     for lane, share in shares:
                         group.create_task(self._run(lane, share))
-            self.record = replace(self.record, attempts=dict(self._attempts))
         if self._ended_by is not None:
             raise self._ended_by
 
@@ -187,14 +188,20 @@ class _Asking:
         lane = next((one for one in lanes if one.name == name and not one.is_given_up), None)
         if lane is None:
             return
-        due = _margins_due(self.record)
-        if due and not self._stopping.is_set and await servers.start(lane.endpoint):
+        ids = dict.fromkeys(parting.id for parting in _margins_due(self.record))
+        if not ids:
+            return
+        if not self._stopping.is_set and await servers.start(lane.endpoint):
             await self.meet(lane)
-        for parting in due:
-            if self._stopping.is_set:
-                return
-            self._journal.append_divergence(await measure_margin(lane.endpoint, parting))
-        self.record = read_run(self.record.directory) if due else self.record
+        # With their requests, which this session left in the journal.
+        stored = index_run(self.record.directory)
+        for one in filter(None, map(stored.record_of, ids)):
+            for parting in _margins_due(one):
+                if self._stopping.is_set:
+                    return
+                self._journal.append_divergence(await measure_margin(lane.endpoint, parting))
+        divergences = read_divergences(divergences_path(self.record.directory))
+        self.record = replace(self.record, divergences=divergences)
 
     async def _run(self, lane: "_Lane", share: Sequence[Ask]) -> None:
         if not share:
@@ -209,7 +216,7 @@ class _Asking:
         except UserError as error:
             self._end(error)
             return
-        keep_attempt(self._attempts, attempt)
+        self.record.keep(attempt)
         if not attempt.succeeded:
             self._gave_up.add(attempt.key)
         self._progress.attempt_done(attempt)

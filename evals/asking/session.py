@@ -68,6 +68,7 @@ def ask_plan(
     refuse_foreign(directory)
     with nullcontext() if ray is None else RayCluster(ray, plan) as cluster, RunLock(directory):
         create_run(directory, plan, suite, shard)
+        del suite  # asked are the samples of the directory: both would be half of the memory of a session
         stopping = Stopping()
         try:
             asyncio.run(_ask(directory, progress, tell, stopping, arms, redaction, cluster))

@@ -81,8 +81,12 @@ class Record(Run):
         return {key: tuple(value) for key, value in rows.items()}
 
 
-def read_run(directory: Path) -> Record:
+def read_run(directory: Path, *, with_requests: bool = True) -> Record:
     """Read a whole run directory; it may be incomplete, being written, or read-only.
+
+    Args:
+        directory: Where the run stands.
+        with_requests: Whether attempts keep their requests, most of what they weigh in memory.
 
     Raises:
         UserError: No run there, or its plan or samples cannot be read.
@@ -96,7 +100,7 @@ def read_run(directory: Path) -> Record:
         for arm in head.plan.arms:
             path = attempts_path(directory, arm.name)
             if path.exists():
-                damaged.extend(_read_attempts(path, attempts))
+                damaged.extend(_read_attempts(path, attempts, with_requests=with_requests))
     return replace(head, samples=samples, attempts=attempts, damaged=tuple(damaged))
 
 
@@ -139,21 +143,22 @@ def is_empty_shard(head: Run) -> bool:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _read_attempts(path: Path, attempts: dict[Key, Attempt]) -> Iterable[str]:
+def _read_attempts(path: Path, attempts: dict[Key, Attempt], *, with_requests: bool) -> Iterable[str]:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                if line.strip() and not _read_line(line, attempts):
+                if line.strip() and not _read_line(line, attempts, with_requests=with_requests):
                     yield f"attempts/{path.name}:{number}"
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _read_line(line: bytes, attempts: dict[Key, Attempt]) -> bool:
+def _read_line(line: bytes, attempts: dict[Key, Attempt], *, with_requests: bool) -> bool:
     try:
-        keep_attempt(attempts, read_attempt(line))
+        attempt = read_attempt(line)
     except (ValueError, RecursionError):
         return False
+    keep_attempt(attempts, attempt if with_requests else attempt.without_request())
     return True
 
 

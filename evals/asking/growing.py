@@ -1,0 +1,61 @@
+"""The record of a session that asks: it grows by each answer, and leaves the requests in the journal."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ..attempt import Attempt, Key
+from ..runs.record import Record, keep_attempt, read_run
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrowingRecord(Record):
+    """A record that takes one attempt after another; what is due is computed from it again and again.
+
+    No attempt in it has its request, which is most of what an attempt weighs: the journal has it.
+    """
+
+    attempts: dict[Key, Attempt]
+
+    def keep(self, attempt: Attempt) -> None:
+        """Add an attempt that stands in the journal, as `read_run` would on reading it."""
+        key, pair = attempt.key, (attempt.id, attempt.arm)
+        # The rows first: what makes them looks at all attempts.
+        rows = self.by_sample if self._is_plain(attempt) else self.beside
+        before = self.attempts.get(key)
+        keep_attempt(self.attempts, attempt.without_request())
+        kept = self.attempts[key]
+        if kept is not before:
+            rows[pair] = (*(one for one in rows.get(pair, ()) if one is not before), kept)
+
+    def _is_plain(self, attempt: Attempt) -> bool:
+        return (attempt.mode, attempt.stream) == (self.plan.run.mode, self.plan.run.is_streamed)
+
+    @cached_property
+    def by_sample(self) -> dict[tuple[str, str], tuple[Attempt, ...]]:
+        """See `Record`."""
+        return dict(self._rows(is_beside=False))
+
+    @cached_property
+    def beside(self) -> dict[tuple[str, str], tuple[Attempt, ...]]:
+        """See `Record`."""
+        return dict(self._rows(is_beside=True))
+
+
+def read_growing(directory: Path) -> GrowingRecord:
+    """Read a whole run directory to go on with it; raises as `read_run`."""
+    record = read_run(directory, with_requests=False)
+    return GrowingRecord(
+        directory=record.directory,
+        plan=record.plan,
+        digest=record.digest,
+        facts=record.facts,
+        damaged=record.damaged,
+        notes=record.notes,
+        counters=record.counters,
+        starts=record.starts,
+        divergences=record.divergences,
+        part=record.part,
+        samples=record.samples,
+        attempts=dict(record.attempts),
+    )
