@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -15,36 +16,62 @@ from ...tasks.sample import Sample
 from ..attempt import Ask, derived_seed
 from ..plan import TOOL_PLACES, Arm, Mode, RunSection
 
+# Samples whose prompts are held: arms that are asked side by side are not far apart.
+HELD_PROMPTS = 1024
+
+
+class Prompts:
+    """What is sent of each sample, rendered once for its arms and stages as long as it is held.
+
+    Bodies share the parts that are the sample's own: whoever changes a body changes a copy of it.
+    """
+
+    def __init__(self, samples: Mapping[str, Sample], settings: RunSection, dialect: Dialect) -> None:
+        self._samples, self._settings, self._dialect = samples, settings, dialect
+        self._parts = lru_cache(maxsize=HELD_PROMPTS)(self._render)
+
+    def body(self, ask: Ask, arm: Arm) -> dict[str, JsonValue]:
+        """The whole chat-completions body; sampling parameters are always explicit.
+
+        Servers take defaults from a checkpoint's generation_config, so what is not sent is not known.
+
+        Raises:
+            UserError: An earlier call among the messages cannot be written in the dialect.
+        """
+        settings = self._settings
+        messages, fields = self._parts(ask.id, ask.mode)
+        body: dict[str, JsonValue] = {
+            "model": arm.model,
+            "messages": messages,
+            "max_tokens": ask.max_tokens,
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "seed": derived_seed(settings.seed, ask.id, ask.stage, ask.attempt),
+            "stream": ask.stream,
+        }
+        if ask.stream:
+            body["stream_options"] = {"include_usage": True}
+        return body | fields | arm.extra_body
+
+    def _render(self, sample_id: str, mode: Mode) -> tuple[JsonValue, dict[str, JsonValue]]:
+        """The messages of a sample, and the fields that come with it: what no arm and no stage changes."""
+        sample = self._samples[sample_id]
+        try:
+            messages = _messages(sample, mode, self._dialect, self._settings.system_prompt)
+        except UserError as error:
+            raise UserError(f"sample {sample.id}: {error.what}") from None
+        tools: dict[str, JsonValue] = {}
+        if mode is not Mode.PROMPTED and sample.tools.declared:
+            tools["tools"] = _plain(list(sample.tools.declared))
+            tools["tool_choice"] = _plain(sample.tool_choice)
+        return _plain(messages), tools | _extra_body(sample, is_with_tools=bool(tools))
+
 
 def request_body(
     sample: Sample, ask: Ask, arm: Arm, settings: RunSection, dialect: Dialect
 ) -> dict[str, JsonValue]:
-    """The whole chat-completions body; sampling parameters are always explicit.
-
-    Servers take defaults from a checkpoint's generation_config, so what is not sent is not known.
-
-    Raises:
-        UserError: An earlier call among the messages cannot be written in the dialect.
-    """
-    try:
-        messages = _messages(sample, ask.mode, dialect, settings.system_prompt)
-    except UserError as error:
-        raise UserError(f"sample {sample.id}: {error.what}") from None
-    body: dict[str, JsonValue] = {
-        "model": arm.model,
-        "messages": _plain(messages),
-        "max_tokens": ask.max_tokens,
-        "temperature": settings.temperature,
-        "top_p": settings.top_p,
-        "seed": derived_seed(settings.seed, sample.id, ask.stage, ask.attempt),
-        "stream": ask.stream,
-    }
-    if ask.stream:
-        body["stream_options"] = {"include_usage": True}
-    if ask.mode is not Mode.PROMPTED and sample.tools.declared:
-        body["tools"] = _plain(list(sample.tools.declared))
-        body["tool_choice"] = _plain(sample.tool_choice)
-    return body | _extra_body(sample, is_with_tools="tools" in body) | arm.extra_body
+    """The body of one ask alone; see `Prompts.body`."""
+    return Prompts({ask.id: sample}, settings, dialect).body(ask, arm)
 
 
 def _extra_body(sample: Sample, *, is_with_tools: bool) -> dict[str, JsonValue]:

@@ -31,7 +31,7 @@ from ..servers.preflight import check_arms, read_prompt
 from ..servers.server import RenderedPrompt
 from ..stopping import Stopping
 from .growing import GrowingRecord, read_growing
-from .prompt import request_body
+from .prompt import Prompts
 from .rounds import due, is_refused_budget
 
 
@@ -84,7 +84,11 @@ async def ask_all(
         try:
             async with ManagedServers(directory, stopping, tell) as servers:
                 asking = _Asking(record, journal, progress, stopping, frozenset(endpoints))
-                lanes = [_Lane(record, one, stopping, tell, redaction, crew) for one in endpoints.values()]
+                samples = redaction.samples if redaction else {one.id: one for one in record.samples}
+                prompts = Prompts(samples, record.plan.run, DIALECTS[record.plan.run.dialect])
+                lanes = [
+                    _Lane(record, one, prompts, stopping, tell, redaction, crew) for one in endpoints.values()
+                ]
                 if not record.plan.is_managed:
                     await asyncio.gather(*(asking.meet(lane) for lane in lanes))
                     asking.check_arms(tell)
@@ -262,14 +266,14 @@ class _Lane:
         self,
         record: Record,
         endpoint: Endpoint,
+        prompts: Prompts,
         stopping: Stopping,
         tell: Callable[[str], None],
         redaction: Redaction | None,
         crew: Crew | None,
     ) -> None:
         self._settings = record.plan.run
-        self._samples = redaction.samples if redaction else {one.id: one for one in record.samples}
-        self._redaction = redaction
+        self._prompts, self._redaction = prompts, redaction
         self.endpoint = endpoint
         self._send: _Send = endpoint.ask if crew is None else partial(crew.ask, endpoint)
         self.name = endpoint.arm.name
@@ -283,11 +287,9 @@ class _Lane:
         """What the server makes of the first sample; None of a redacted run: a plain hash can be guessed."""
         if self._redaction is not None or not record.samples:
             return None
-        settings = self._settings
-        sample = self._samples[record.samples[0].id]
-        ask = Ask(sample.id, self.name, settings.mode, settings.is_streamed, Stage.FIRST, settings.max_tokens)
-        body = request_body(sample, ask, self.endpoint.arm, settings, DIALECTS[settings.dialect])
-        return await read_prompt(self.endpoint, body)
+        settings, first = self._settings, record.samples[0]
+        ask = Ask(first.id, self.name, settings.mode, settings.is_streamed, Stage.FIRST, settings.max_tokens)
+        return await read_prompt(self.endpoint, self._prompts.body(ask, self.endpoint.arm))
 
     async def run(self, asks: Iterable[Ask], keep: _Keep, end: _End) -> None:
         """Send everything, or stop handing out when somebody wants to end or the arm is dead."""
@@ -309,11 +311,10 @@ class _Lane:
         return self._settings.concurrency
 
     async def _work(self, waiting: Iterator[Ask], keep: _Keep, end: _End) -> None:
-        arm, dialect = self.endpoint.arm, DIALECTS[self._settings.dialect]
         while not (self._stopping.is_set or self.is_given_up):
             if (ask := next(waiting, None)) is None:
                 return
-            body = request_body(self._samples[ask.id], ask, arm, self._settings, dialect)
+            body = self._prompts.body(ask, self.endpoint.arm)
             index = self._next_index
             self._next_index += 1
             try:

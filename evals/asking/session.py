@@ -19,7 +19,7 @@ from ..runs.new_run import create_run, refuse_foreign
 from ..runs.redaction import Redaction
 from ..runs.shard import Shard
 from ..stopping import Stopping
-from .prompt import request_body
+from .prompt import Prompts
 from .rounds import due
 from .runner import Progress, ask_all
 
@@ -99,7 +99,8 @@ def load_planned(settings: RunSection) -> Suite:
 
 def _check_askable(plan: Plan, suite: Suite) -> None:
     """Build every request once: a sample that cannot be asked is found before anything is paid for."""
-    dialect = DIALECTS[plan.run.dialect]
+    samples = {sample.id: sample for sample in suite.samples}
+    prompts = Prompts(samples, plan.run, DIALECTS[plan.run.dialect])
     for sample in suite.samples:
         ask = Ask(
             sample.id,
@@ -109,7 +110,7 @@ def _check_askable(plan: Plan, suite: Suite) -> None:
             Stage.FIRST,
             plan.run.max_tokens,
         )
-        request_body(sample, ask, plan.baseline, plan.run, dialect)
+        prompts.body(ask, plan.baseline)
 
 
 async def _ask(

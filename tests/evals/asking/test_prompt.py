@@ -1,15 +1,20 @@
 """From a sample to the request: everything is explicit, and prompted mode sends tools as text alone."""
 
 import json
+import random
 from dataclasses import replace
+from itertools import product
+from unittest import mock
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.asking.prompt import prompted_messages, read_system_prompt, request_body
+from draftproof.evals.asking import prompt
+from draftproof.evals.asking.prompt import Prompts, prompted_messages, read_system_prompt, request_body
 from draftproof.evals.attempt import Ask, Stage, derived_seed
 from draftproof.evals.plan import Arm, Mode, RunSection
 from draftproof.parsers.dialects import DIALECTS
 from draftproof.tasks.raw_sample import sample_from_json
+from draftproof.tasks.suite import load_suites
 
 from ..scripted_runs import TOOL, sample_line
 
@@ -174,3 +179,89 @@ def test_a_system_prompt_that_cannot_be_read_is_one_error(tmp_path):
         read_system_prompt(path)
     path.write_text("{tools}")
     assert read_system_prompt(path) == "{tools}"
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    """All that changes a body: tool choices, turns of tools, captured fields, worked examples, no tools."""
+    folder = tmp_path_factory.mktemp("suites")
+    chosen = {"type": "function", "function": {"name": "get_weather"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "rain"}
+    system = {"role": "system", "content": "Be brief."}
+    lines = [
+        sample_line(1),
+        sample_line(2, tool_choice=chosen, messages=[system, USER]),
+        sample_line(3, messages=[USER, called('{"city": "Oslo"}'), result, result, USER]),
+        {"id": "bare", "messages": [{**USER, "name": "me"}], "extra_body": {"parallel_tool_calls": False}},
+    ]
+    own, captured = folder / "own.jsonl", folder / "captured.jsonl"
+    own.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    fields = {"tools": [TOOL], "tool_choice": "required", "parallel_tool_calls": False, "x": {"y": [None]}}
+    captured.write_text(json.dumps({"model": "other", "messages": [system, USER], **fields}))
+    starter = load_suites(["builtin:starter"], limit=2, shots=1).samples
+    return (*load_suites([str(own), str(captured)]).samples, *starter)
+
+
+def body_by_itself(sample, ask, arm, settings, dialect):
+    """What is sent, said once more and from nothing that was held."""
+    is_prompted = ask.mode is Mode.PROMPTED
+    tools = [] if is_prompted else list(sample.tools.declared)
+    messages = sample.messages
+    if is_prompted:
+        messages = prompted_messages(messages, sample.tools.declared, dialect, settings.system_prompt)
+    own = {name: value for name, value in sample.extra_body.items() if tools or name != "parallel_tool_calls"}
+    return {
+        "model": arm.model,
+        "messages": list(messages),
+        "max_tokens": ask.max_tokens,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "seed": derived_seed(settings.seed, sample.id, ask.stage, ask.attempt),
+        "stream": ask.stream,
+        **({"stream_options": {"include_usage": True}} if ask.stream else {}),
+        **({"tools": tools, "tool_choice": sample.tool_choice} if tools else {}),
+        **own,
+        **arm.extra_body,
+    }
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("system_prompt", [None, "Use {tools_json}, {name}."])
+@pytest.mark.parametrize("held", [1, 1024])
+def test_a_body_is_the_same_whatever_was_rendered_before_it(samples, dialect, system_prompt, held):
+    """Byte for byte, in every mode, arm, stage and order; and what is held of a prompt stays as it was."""
+    settings = RunSection(tasks=("t",), system_prompt=system_prompt, temperature=0.5)
+    extra = (
+        {},
+        {"top_k": 1, "x": "the arm's own"},
+        {"parallel_tool_calls": True, "chat_template_kwargs": {"a": 1}},
+    )
+    arms = [
+        Arm(name=f"a{n}", base_url="http://h/v1", model=f"m{n}", extra_body=e) for n, e in enumerate(extra)
+    ]
+    asks = [
+        (sample, arm, Ask(sample.id, arm.name, mode, stream, stage, 64, number))
+        for sample, arm, mode in product(samples, arms, Mode)
+        for stream, stage, number in [
+            (False, Stage.FIRST, 1),
+            (True, Stage.CONTROL, 1),
+            (False, Stage.CONFIRM, 2),
+        ]
+    ]
+    random.Random(held).shuffle(asks)
+    with mock.patch.object(prompt, "HELD_PROMPTS", held):
+        prompts = Prompts({one.id: one for one in samples}, settings, DIALECTS[dialect])
+    sent = [json.dumps(prompts.body(ask, arm)) for _, arm, ask in asks]
+    assert sent == [
+        json.dumps(body_by_itself(sample, ask, arm, settings, DIALECTS[dialect])) for sample, arm, ask in asks
+    ]
+
+
+def test_a_prompt_is_rendered_once_for_its_arms_and_stages(samples):
+    """Rendering is most of what a body costs."""
+    prompts = Prompts({one.id: one for one in samples}, RunSection(tasks=("t",)), HERMES)
+    with mock.patch.object(prompt, "prompted_messages", side_effect=prompted_messages) as rendered:
+        for sample, arm, stage in product(samples, "ab", Stage):
+            ask = Ask(sample.id, arm, Mode.PROMPTED, False, stage, 64)
+            prompts.body(ask, Arm(name=arm, base_url="http://h/v1", model="m"))
+    assert rendered.call_count == len(samples)
