@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...tasks.draw import Draw
-from ..attempt import Stage
+from ..attempt import Attempt, Stage
 from ..decision.sequential import net_over_margin
 from ..judging.attribute import attribute
 from ..judging.finding import Cause, Finding, Transition
@@ -39,11 +39,15 @@ class _Tally:
         if not is_labelled or finding.transition in (Transition.VOID, Transition.BOTH_FAIL):
             return
         self.pairs += 1
-        if finding.cause is not Cause.CAP or self.gate.cap == "fail":
-            self.regressions += finding.transition is Transition.REGRESSION
-            self.fixes += finding.transition is Transition.FIX
-        value = net_over_margin(self.regressions, self.fixes, self.pairs, self.gate.margin)
-        self.peak = max(self.peak, value)
+        if finding.cause is Cause.CAP and self.gate.cap != "fail":
+            return
+        if finding.transition is Transition.FIX:
+            self.fixes += 1
+        elif finding.transition is Transition.REGRESSION:
+            self.regressions += 1
+            # Nothing but a regression raises the value.
+            value = net_over_margin(self.regressions, self.fixes, self.pairs, self.gate.margin)
+            self.peak = max(self.peak, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +100,7 @@ class Course:
         """Those samples of a record that were asked, or are due next, in the order of asking."""
         if self.asked is None:
             return [Place(sample, self.arms) for sample in record.samples]
-        return [
-            Place(record.sample(sample_id), arms)
-            for sample_id, arms in self.asked.items()
-            if record.record_of(sample_id) is not None
-        ]
+        return _places(record, self.asked)
 
     def within(self, ids: Iterable[str]) -> "Course":
         """The part of the course that leads through these samples, without the looks."""
@@ -109,8 +109,8 @@ class Course:
         return Course(self.arms, {one: self.asked[one] for one in ids if one in self.asked})
 
 
-def read_course(run: Run, gate: GateSection | None = None) -> Course:
-    """Walk the answers so far and say which samples are due in which arms.
+class Walk:
+    """The way through a run's samples; it goes on where it stopped when more answers have come.
 
     A run of fixed size asks every sample of every arm. With `until_decided` the walk goes through settled
     samples in their random order. It drops a candidate after the pair at which its e-value reached
@@ -120,40 +120,91 @@ def read_course(run: Run, gate: GateSection | None = None) -> Course:
         run: The run so far.
         gate: Another `[gate]` to look with; where asking stopped is a matter of the run's own.
     """
-    plan = run.plan
-    names = tuple(arm.name for arm in plan.arms)
-    if not plan.run.until_decided:
-        return Course(names)
-    looked = gate or plan.gate
-    stops = {arm.name: _Tally(plan.gate) for arm in plan.candidates}
-    looks = {arm.name: _Tally(looked) for arm in plan.candidates}
-    asked: dict[str, tuple[str, ...]] = {}
-    waiting = 0
-    for sample_id in random_order(run):
-        live = tuple(name for name, tally in stops.items() if tally.peak < _needed(plan, plan.gate))
-        if not live or waiting >= BATCH:
-            break
-        asked[sample_id] = tuple(name for name in names if name in live or name == plan.baseline.name)
-        # The last samples are due, whatever was asked of them: nothing has to be looked up.
-        record = None if waiting else run.record_of(sample_id)
-        if record is None or not is_settled(record, Place(record.sample(sample_id), asked[sample_id])):
-            waiting += 1
-            continue
-        sample = record.sample(sample_id)
+
+    def __init__(self, run: Run, gate: GateSection | None = None) -> None:
+        self._plan, self._gate, self._planned = run.plan, gate or run.plan.gate, len(run.ids)
+        self._order = random_order(run) if run.plan.run.until_decided else []
+        self._arms = tuple(arm.name for arm in run.plan.arms)
+        self._start(run)
+
+    def _start(self, run: Run) -> None:
+        self._facts, self._is_outdated = run.facts, False
+        self._stops = {arm.name: _Tally(self._plan.gate) for arm in self._plan.candidates}
+        self._looks = {arm.name: _Tally(self._gate) for arm in self._plan.candidates}
+        # Samples with the arms that they are asked in, in order: those that are settled, of these the ones
+        # with a failed attempt, and from the first that is not settled on the ones that are due.
+        self._settled: dict[str, tuple[str, ...]] = {}
+        self._failed: dict[str, tuple[str, ...]] = {}
+        self._next: dict[str, tuple[str, ...]] = {}
+
+    def saw(self, attempt: Attempt) -> None:
+        """Take note of an attempt that came; one of a settled sample may change what that says."""
+        self._is_outdated |= attempt.id in self._settled
+
+    def go_on(self, run: Run) -> None:
+        """Go as far as the answers reach: on from the last settled sample, or anew if one is outdated.
+
+        Args:
+            run: The run as it now is; every attempt that is new in it was seen.
+        """
+        if self._is_outdated or run.facts is not self._facts:
+            self._start(run)
+        self._next = {}
+        needed = _needed(self._plan, self._plan.gate)
+        for number in range(len(self._settled), len(self._order)):
+            live = {name for name, tally in self._stops.items() if tally.peak < needed}
+            if not live or len(self._next) >= BATCH:
+                break
+            sample_id = self._order[number]
+            arms = tuple(name for name in self._arms if name in live or name == self._plan.baseline.name)
+            # After the first that waits all are due, whatever was asked of them: nothing has to be looked up.
+            if self._next or not self._count(run, sample_id, arms):
+                self._next[sample_id] = arms
+
+    def _count(self, run: Run, sample_id: str, arms: tuple[str, ...]) -> bool:
+        """Count the pairs of a sample; False if it is not settled."""
+        record = run.record_of(sample_id)
+        if record is None or not is_settled(record, Place(record.sample(sample_id), arms)):
+            return False
+        sample, baseline = record.sample(sample_id), self._plan.baseline.name
         graded = grade_sample(record, sample)
-        for name in live:
-            (finding,) = attribute([graded], baseline=plan.baseline.name, candidate=name)
-            for tally in (stops[name], looks[name]):
-                tally.add(finding, is_labelled=sample.expected is not None)
-    planned, needed = len(run.ids), _needed(plan, looked)
-    return Course(
-        names,
-        asked,
-        {
-            name: EarlyLook(tally.asked, planned, tally.pairs, tally.peak, needed)
-            for name, tally in looks.items()
-        },
-    )
+        for name in arms:
+            if name != baseline:
+                (finding,) = attribute([graded], baseline=baseline, candidate=name)
+                for tally in (self._stops[name], self._looks[name]):
+                    tally.add(finding, is_labelled=sample.expected is not None)
+        self._settled[sample_id] = arms
+        if any(not one.succeeded for arm in arms for one in record.by_sample.get((sample_id, arm), ())):
+            self._failed[sample_id] = arms
+        return True
+
+    def places(self, record: Record) -> list[Place]:
+        """The samples that were asked, or are due next."""
+        return self.course().places(record)
+
+    def open_places(self, record: Record) -> list[Place]:
+        """Those of them that may lack an answer which judges them: not settled, or settled by a failure."""
+        if not self._plan.run.until_decided:
+            return self.places(record)
+        return _places(record, self._failed | self._next)
+
+    def course(self) -> Course:
+        """How far the walk came."""
+        if not self._plan.run.until_decided:
+            return Course(self._arms)
+        needed = _needed(self._plan, self._gate)
+        looks = {
+            name: EarlyLook(tally.asked, self._planned, tally.pairs, tally.peak, needed)
+            for name, tally in self._looks.items()
+        }
+        return Course(self._arms, self._settled | self._next, looks)
+
+
+def read_course(run: Run, gate: GateSection | None = None) -> Course:
+    """Walk the answers so far and say which samples are due in which arms; the arguments are `Walk`'s."""
+    walk = Walk(run, gate)
+    walk.go_on(run)
+    return walk.course()
 
 
 def random_order(run: Run) -> list[str]:
@@ -175,6 +226,15 @@ def requests_saved(run: Run, made: int) -> int:
     """How many first and control requests were never made, because a candidate had been called."""
     plan = run.plan
     return len(run.ids) * (len(plan.arms) + plan.run.control) - made
+
+
+def _places(record: Record, arms: Mapping[str, tuple[str, ...]]) -> list[Place]:
+    """Those of some samples that are in this record, each with its arms."""
+    return [
+        Place(record.sample(sample_id), names)
+        for sample_id, names in arms.items()
+        if record.record_of(sample_id) is not None
+    ]
 
 
 def _needed(plan: Plan, gate: GateSection) -> float:

@@ -1,11 +1,11 @@
 """What is still to be asked: a pure function of the plan and the attempts so far.
 
-Rounds follow each other: first and control, then other ways of asking the same (streamed or not, raw), then
-larger budgets for what was cut, then confirmations. A round is due only when nothing of the rounds before it
+Rounds follow each other: first and control, then larger budgets for what was cut, then other ways of asking
+the same (streamed or not, raw), then confirmations. A round is due only when nothing of the rounds before it
 is missing, so an interrupted run goes on where it stopped.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from ..attempt import Ask, Attempt, ErrorType, Key, Stage
@@ -14,7 +14,7 @@ from ..judging.finding import Cause, Transition
 from ..judging.ladder import GradedSample, grade_run
 from ..plan import RunSection
 from ..runs.record import Record
-from .early import read_course
+from .early import Walk, read_course
 from .stages import Place, beside_round, control_round, doubled_rounds, first_round, plain_ask
 
 
@@ -22,6 +22,7 @@ def due(
     record: Record,
     gave_up: AbstractSet[Key] = frozenset(),
     graded: Sequence[GradedSample] | None = None,
+    walk: Walk | None = None,
 ) -> list[Ask]:
     """The asks of the earliest round that is not complete; empty when all are.
 
@@ -29,17 +30,16 @@ def due(
         record: The run so far.
         gave_up: Keys whose retries ended without an answer in this session; they are due again in the next.
         graded: The record graded, where the caller has it; it is graded here if need be.
+        walk: One through earlier states of this record, which saw what came since, to go on; else a new one.
     """
-    return _first_missing(record, read_course(record).places(record), gave_up, graded)
+    walk = walk or Walk(record)
+    walk.go_on(record)
+    rounds = _rounds(record, walk.open_places(record), lambda: walk.places(record), graded)
+    return _first_missing(record, rounds, gave_up)
 
 
-def _first_missing(
-    record: Record,
-    places: Sequence[Place],
-    gave_up: AbstractSet[Key],
-    graded: Sequence[GradedSample] | None,
-) -> list[Ask]:
-    for asks in _rounds(record, places, graded):
+def _first_missing(record: Record, rounds: Iterable[list[Ask]], gave_up: AbstractSet[Key]) -> list[Ask]:
+    for asks in rounds:
         if missing := [ask for ask in asks if _is_missing(record, ask, gave_up)]:
             return missing
     return []
@@ -62,7 +62,7 @@ def is_complete(
     """
     failed = {key for key, attempt in record.attempts.items() if not attempt.succeeded}
     due_at = read_course(record).places(record) if places is None else places
-    return not _first_missing(record, due_at, failed, graded)
+    return not _first_missing(record, _rounds(record, due_at, lambda: due_at, graded), failed)
 
 
 def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
@@ -75,12 +75,15 @@ def is_refused_budget(attempt: Attempt, settings: RunSection) -> bool:
 
 
 def _rounds(
-    record: Record, places: Sequence[Place], graded: Sequence[GradedSample] | None
+    record: Record,
+    places: Sequence[Place],
+    all_places: Callable[[], Sequence[Place]],
+    graded: Sequence[GradedSample] | None,
 ) -> Iterator[list[Ask]]:
     """Each round is made only when all before it are complete: it looks at their answers.
 
-    A run that may stop early asks its samples batch by batch: every place before the last batch is settled,
-    so what is missing there are requests that failed, and the course goes on once this batch is settled too.
+    A run that may stop early asks its samples batch by batch, and first what settles them: `places` are those
+    that may lack some of that. What is asked of `all_places` follows when the last batch is settled.
     """
     first, control = first_round(record, places), control_round(record, places)
     if record.plan.is_managed:
@@ -93,9 +96,9 @@ def _rounds(
         yield control
     else:
         yield first + control
-    yield beside_round(record, places)
     yield from doubled_rounds(record, places)
-    yield _confirm_round(record, places, graded)
+    yield beside_round(record, all_places())
+    yield _confirm_round(record, all_places(), graded)
 
 
 def _confirm_round(

@@ -30,6 +30,7 @@ from ..servers.margins import measure_margin
 from ..servers.preflight import check_arms, read_prompt
 from ..servers.server import RenderedPrompt
 from ..stopping import Stopping
+from .early import Walk
 from .growing import GrowingRecord, read_growing
 from .prompt import Prompts
 from .rounds import due, is_refused_budget
@@ -134,6 +135,7 @@ class _Asking:
         self._unmet = unmet
         self._journal, self._progress, self._stopping = journal, progress, stopping
         self._session = uuid.uuid4().hex
+        self._walk = Walk(record)
         self._gave_up: set[Key] = set()
         self._told: set[str] = set()
         self._ended_by: UserError | None = None
@@ -164,7 +166,7 @@ class _Asking:
         """Ask round after round, all arms side by side or in turn, until nothing is due."""
         while not self._stopping.is_set:
             open_arms = {lane.name for lane in lanes if not lane.is_given_up}
-            asks = [ask for ask in due(self.record, self._gave_up) if ask.arm in open_arms]
+            asks = [ask for ask in due(self.record, self._gave_up, walk=self._walk) if ask.arm in open_arms]
             if not asks:
                 break
             self._progress.round_started(asks)
@@ -221,6 +223,7 @@ class _Asking:
             self._end(error)
             return
         self.record.keep(attempt)
+        self._walk.saw(attempt)
         if not attempt.succeeded:
             self._gave_up.add(attempt.key)
         self._progress.attempt_done(attempt)
