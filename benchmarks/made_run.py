@@ -71,7 +71,7 @@ def _attempt(
 ) -> Attempt:
     draw = random.Random(f"{sample.id} {arm} {stage} {budget}")
     ask = Ask(sample.id, arm, plan.run.mode, False, stage, budget)
-    text = _text(sample, draw)
+    text = answer_text(sample, draw)
     return Attempt(
         id=sample.id,
         arm=arm,
@@ -99,7 +99,7 @@ def _attempt(
     )
 
 
-def _text(sample: Sample, draw: random.Random) -> str:
+def answer_text(sample: Sample, draw: random.Random) -> str:
     """What a model might say: mostly right, after a sentence."""
     calls = () if sample.expected is None else sample.expected.calls
     kind = draw.random()
