@@ -11,10 +11,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .quick_json import MAX_DEPTH, MAX_NUMBER_LENGTH
 from .result import Json, Span
-
-MAX_DEPTH = 200
-MAX_NUMBER_LENGTH = 4300
 
 _WHITESPACE = re.compile(r"[ \t\n\r]*+")
 _BLANK = frozenset(" \t\n\r")
