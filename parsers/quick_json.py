@@ -14,6 +14,7 @@ from .result import Json
 MAX_DEPTH = 200
 MAX_NUMBER_LENGTH = 4300
 
+_CONTAINERS = (dict, list)
 # Digits that may be a number of more characters than are read; what is shorter has none.
 _LONG_NUMBER = re.compile(r"[0-9]{4000}")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -40,7 +41,10 @@ def decode_quickly(piece: str, levels: int = MAX_DEPTH) -> tuple[Json, int] | No
         return None
     try:
         value, length = _QUICK.raw_decode(piece)
-        if not _has_single_keys(piece, length, _count_members(value, levels)):
+        members = _count_members(value, levels)
+        # Where there are as many keys as members no key stood twice. Every key has a colon, and other colons
+        # can only make it look as if one did.
+        if piece.count(":", 0, length) != members and len(_KEY_END.findall(piece, 0, length)) != members:
             value, length = _CAREFUL.raw_decode(piece)
     except (ValueError, RecursionError):
         return None
@@ -81,20 +85,12 @@ def _reads_long_integers() -> bool:
     return not 0 < sys.get_int_max_str_digits() <= MAX_NUMBER_LENGTH
 
 
-def _has_single_keys(piece: str, length: int, members: int) -> bool:
-    """Return True if surely no key of the decoded objects stood twice: there are no more keys than members.
-
-    A colon that is none of a key's stands in a string, and makes the answer False at worst.
-    """
-    return piece.count(":", 0, length) == members or len(_KEY_END.findall(piece, 0, length)) == members
-
-
 def _count_members(value: dict[str, Json] | list[Json], levels: int) -> int:
     """Return how many members the objects in a container have; refuse one that is nested too deeply."""
     if not levels:
         raise _DeclinedError
     count, children = (len(value), value.values()) if isinstance(value, dict) else (0, value)
     for child in children:
-        if isinstance(child, (dict, list)):
+        if isinstance(child, _CONTAINERS):
             count += _count_members(child, levels - 1)
     return count
