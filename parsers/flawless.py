@@ -115,13 +115,15 @@ def _flawless_call(
     if named is None or body[:1] != "{" or body[-1] != "}" or not is_callable_name(named[1], tools):
         return None
     arguments = decode_flawless(body)
-    if not isinstance(arguments, dict) or not keeps_contract(tools, named[1], arguments):
+    if not isinstance(arguments, dict) or (
+        tools is not None and not keeps_contract(tools, named[1], arguments)
+    ):
         return None
     return named[0], Call(named[1], arguments, Span(start, end + len(tags.call_end)))
 
 
 def _parsed(text: str, split: Split, calls: list[Call], prose: str) -> Parsed | None:
-    if "<" in prose or "{" in prose or "[" in prose:
+    if prose and ("<" in prose or "{" in prose or "[" in prose):
         return None
     return Parsed(tuple(calls), (), (), prose, "" if split.opening is None else text[slice(*split.thinking)])
 
@@ -139,8 +141,9 @@ def read_flawless_pairs(
         if read.defects or read.notes:
             return None
         arguments[key] = read.value
-    is_right = len(arguments) == len(pairs) and keeps_contract(tools, name, arguments)
-    return (name, arguments) if is_right else None
+    if len(arguments) < len(pairs) or (tools is not None and not keeps_contract(tools, name, arguments)):
+        return None
+    return name, arguments
 
 
 def _is_plain_thinking(text: str, split: Split) -> bool:
