@@ -38,8 +38,11 @@ class StoredBlock:
     samples: tuple[Place, ...]
     attempts: Mapping[str, tuple[Place, ...]]
 
-    def read(self) -> Record:
+    def read(self, *, with_requests: bool = False) -> Record:
         """The samples with all their attempts; lines that cannot be read are named in `damaged`.
+
+        Args:
+            with_requests: Whether attempts keep their requests: to judge takes none.
 
         Raises:
             UserError: A file cannot be read, or a line of `samples.jsonl` is no sample.
@@ -52,7 +55,7 @@ class StoredBlock:
             path = attempts_path(directory, arm)
             for place, line in _read_places(path, places):
                 try:
-                    keep_attempt(attempts, read_attempt(line))
+                    keep_attempt(attempts, read_attempt(line, with_request=with_requests))
                 except (ValueError, RecursionError):
                     damaged.append(_name(path, place.number))
         return replace(
@@ -95,7 +98,9 @@ class StoredRun(Run):
     def record_of(self, sample_id: str) -> Record | None:
         """That sample alone, read anew."""
         number = self.numbers.get(sample_id)
-        return None if number is None else self._block(range(number, number + 1)).read()
+        if number is None:
+            return None
+        return self._block(range(number, number + 1)).read(with_requests=True)
 
     def _block(self, numbers: range) -> StoredBlock:
         ids = self.ids[numbers.start : numbers.stop]
