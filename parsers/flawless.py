@@ -4,12 +4,14 @@ Whatever is in any doubt the reader of the dialect reads from its beginning, and
 property test holds the one against the other.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from .names import is_callable_name
 from .reasoning import CALL_MARKUP, Split
-from .result import Call, JsonObject, Parsed, Span
+from .result import Call, Json, JsonObject, Parsed, Span
 from .tools import Tools
+from .typed_value import ValueReader
 
 # Reads what stands between the tags of a block; None if anything at all could be said of it.
 ReadBlock: TypeAlias = Callable[[str, Tools | None], tuple[str, JsonObject] | None]
@@ -57,6 +59,23 @@ def keeps_contract(name: str, arguments: JsonObject, tools: Tools | None) -> boo
         return True
     accepts = tools.exact.get(name)
     return accepts is not None and accepts(arguments)
+
+
+def read_flawless_pairs(
+    name: str, pairs: Sequence[tuple[str, str]], tools: Tools | None
+) -> tuple[str, JsonObject] | None:
+    """Make a call of a name and of keys with raw values; None if anything at all could be said of it."""
+    if not is_callable_name(name, tools):
+        return None
+    values = ValueReader(tools)
+    arguments: dict[str, Json] = {}
+    for key, raw in pairs:
+        read = values.read(name, key, raw, 0)
+        if read.defects or read.notes:
+            return None
+        arguments[key] = read.value
+    is_right = len(arguments) == len(pairs) and keeps_contract(name, arguments, tools)
+    return (name, arguments) if is_right else None
 
 
 def _is_plain_thinking(text: str, split: Split) -> bool:

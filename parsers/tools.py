@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from referencing._core import Resolver
     from referencing.jsonschema import Schema
 
+    from .parameters import Parameter
+
 # Whatever a tool is called, no dialect could carry a name with these characters in it.
 _DECLARABLE_NAME = re.compile(r"[^\s\x00-\x1f\x7f<>\"'`(){}\[\]=,]{1,128}")
 _SHOWN_MESSAGE = 200
@@ -38,7 +40,7 @@ class Tools:
     name to its parameter schema; `validators` the same names to the compiled validator. Some of them have
     what accepts right arguments at once: in `plain`, and in `exact` those of which not even a note tells.
     `unchecked` says what is wrong with tools that nothing is checked against (see `compile_tools`), one
-    sentence each.
+    sentence each. `parameters` keeps what was looked up of single parameters (see `Parameters`).
     """
 
     declared: tuple[JsonObject, ...]
@@ -47,6 +49,7 @@ class Tools:
     unchecked: tuple[str, ...] = ()
     plain: dict[str, Accepts] = field(default_factory=dict[str, Accepts])
     exact: dict[str, Accepts] = field(default_factory=dict[str, Accepts])
+    parameters: "dict[tuple[str, str], Parameter]" = field(default_factory=dict, compare=False, repr=False)
 
 
 def compile_tools(
