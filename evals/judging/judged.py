@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from ..asking.early import Course, requests_made
 from ..asking.rounds import is_complete
 from ..comparing.arm_summary import ArmCounts, count_arm
-from ..comparing.speed import TimedAnswer, timed_answers
+from ..comparing.speed import timed_answers
+from ..comparing.timed_answer import TimedAnswers
 from ..runs.journal import attempts_path
 from ..runs.record import Record
 from ..runs.run import Block, Run
@@ -37,14 +38,14 @@ class ArmJudged:
 
     counts: ArmCounts
     passes: "array[int]"
-    timed: list[TimedAnswer]
+    timed: TimedAnswers
     most_needed: int | None
 
     def add(self, other: "ArmJudged") -> None:
         """Add the same arm on later samples."""
         self.counts.add(other.counts)
         self.passes += other.passes
-        self.timed += other.timed
+        self.timed.add(other.timed)
         self.most_needed = most(self.most_needed, other.most_needed)
 
 
