@@ -7,6 +7,7 @@ property test holds the one against the other.
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from .contract import keeps_contract
 from .names import is_callable_name
 from .reasoning import CALL_MARKUP, Split
 from .result import Call, Json, JsonObject, Parsed, Span
@@ -53,14 +54,6 @@ def read_flawless(
     return Parsed(tuple(calls), (), (), prose, "" if split.opening is None else text[slice(*split.thinking)])
 
 
-def keeps_contract(name: str, arguments: JsonObject, tools: Tools | None) -> bool:
-    """Return True if the tools say nothing at all against a call: no defect and no note."""
-    if tools is None:
-        return True
-    accepts = tools.exact.get(name)
-    return accepts is not None and accepts(arguments)
-
-
 def read_flawless_pairs(
     name: str, pairs: Sequence[tuple[str, str]], tools: Tools | None
 ) -> tuple[str, JsonObject] | None:
@@ -74,7 +67,7 @@ def read_flawless_pairs(
         if read.defects or read.notes:
             return None
         arguments[key] = read.value
-    is_right = len(arguments) == len(pairs) and keeps_contract(name, arguments, tools)
+    is_right = len(arguments) == len(pairs) and keeps_contract(tools, name, arguments)
     return (name, arguments) if is_right else None
 
 

@@ -19,9 +19,10 @@ from .arguments import kind_of
 from .blocks import BlockReader
 from .call_object import duplicate_defects, member_span, object_defects, read_call
 from .codes import DefectCode, NoteCode
+from .contract import keeps_contract
 from .dialect import Dialect
 from .families import foreign_markup
-from .flawless import keeps_contract, read_flawless
+from .flawless import read_flawless
 from .json_path import shorten
 from .json_scanner import Decoded, JsonError, JsonFault, decode_located
 from .reasoning import StartsInReasoning, split_reasoning
@@ -59,7 +60,7 @@ def _read_flawless_block(body: str, tools: Tools | None) -> tuple[str, JsonObjec
     if body[:1] != "\n" or body[-1] != "\n":
         return None  # some servers want these newlines
     call = read_call(decode_flawless(body), tools)
-    return call if call is not None and keeps_contract(*call, tools) else None
+    return call if call is not None and keeps_contract(tools, *call) else None
 
 
 class _Reader(BlockReader):

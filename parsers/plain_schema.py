@@ -5,9 +5,10 @@ schemas of tools are of a few keywords, and most arguments right. What is accept
 the rules are its own (JSON Schema 2020-12), and a keyword that is not known here makes a schema not plain.
 """
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .result import Json
 
@@ -41,6 +42,18 @@ _TYPES: dict[Json, frozenset[type]] = {
     "array": frozenset((list,)),
     "object": frozenset((dict,)),
 }
+_NUMBERS = frozenset((int, float))
+# Which values a keyword limits, and how; it says nothing of others.
+_BOUNDS: dict[str, tuple[frozenset[type], Callable[[Any, Any], bool]]] = {
+    "minimum": (_NUMBERS, operator.ge),
+    "maximum": (_NUMBERS, operator.le),
+    "exclusiveMinimum": (_NUMBERS, operator.gt),
+    "exclusiveMaximum": (_NUMBERS, operator.lt),
+    "minItems": (_TYPES["array"], lambda value, least: len(value) >= least),
+    "maxItems": (_TYPES["array"], lambda value, most: len(value) <= most),
+    "minLength": (_TYPES["string"], lambda value, least: len(value) >= least),
+    "maxLength": (_TYPES["string"], lambda value, most: len(value) <= most),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +80,8 @@ def plain_schema(schema: Json, *, is_exact: bool = False) -> Accepts | None:
 
     Args:
         schema: A JSON schema.
-        is_exact: Accept no float where an integer is asked for: `5.0` is one, and is worth a note.
+        is_exact: Accept only what not even a note tells of: no float where an integer is asked for. Bounds
+            are known then too.
     """
     plain = _read(schema, is_exact=is_exact)
     if plain is None:
@@ -113,6 +127,8 @@ def _read_keyword(keyword: str, wanted: Json, *, is_exact: bool) -> _Plain | Non
             return _Plain(_TYPES["string"], (words.__contains__,))
         case "items", _ if (item := _read(wanted, is_exact=is_exact)) is not None:
             return _Plain(checks=(_items(item),))
+        case _, int() | float() if is_exact and keyword in _BOUNDS:
+            return _Plain(checks=(_bound(keyword, wanted),))
         case _:
             return None
 
@@ -124,6 +140,11 @@ def _of_types(names: set[str], *, is_exact: bool) -> _Plain:
     if is_exact:
         return _Plain(types - {float})
     return _Plain(types, (lambda value: type(value) is not float or value.is_integer(),))
+
+
+def _bound(keyword: str, wanted: float) -> Accepts:
+    types, is_within = _BOUNDS[keyword]
+    return lambda value: type(value) not in types or is_within(value, wanted)
 
 
 def _items(item: _Plain) -> Accepts:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from .codes import DefectCode, NoteCode
-from .contract import schema_defects, schema_notes
+from .contract import keeps_contract, schema_defects, schema_notes
 from .names import name_defect
 from .reasoning import CALL_MARKUP, Split
 from .result import Call, Defect, JsonObject, Note, Parsed, Span
@@ -71,7 +71,7 @@ class Transcript:
                 to say.
             places: Where the single parameters stand, in grammars that give each its own markup.
         """
-        if self.tools is None:  # nothing was declared that could be broken
+        if self.tools is None or keeps_contract(self.tools, name, arguments):
             return
         nowhere = Span(0, 0)
         if name not in self.tools.functions:
