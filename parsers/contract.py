@@ -81,8 +81,8 @@ def schema_notes(
     tools: Tools, name: str, arguments: JsonObject, span: Span, places: Mapping[str, Span] | None = None
 ) -> tuple[Note, ...]:
     """Note each float with no fraction (`5.0`) that stands where the schema asks for an integer."""
-    validator = tools.validators.get(name)
-    if validator is None or not _has_whole_float(arguments):
+    validator, exact = tools.validators.get(name), tools.exact.get(name)
+    if validator is None or (exact is not None and exact(arguments)) or not _has_whole_float(arguments):
         return ()
     try:
         paths = {

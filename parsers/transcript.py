@@ -10,6 +10,10 @@ from .result import Call, Defect, JsonObject, Note, Parsed, Span
 from .tools import Tools
 
 
+def _span(found: Call | Defect | Note) -> Span:
+    return found.span
+
+
 class Transcript:
     """Collects what one text gives, in any order, and closes it into a `Parsed`.
 
@@ -93,11 +97,14 @@ class Transcript:
 
     def finish(self) -> Parsed:
         """Return everything, ordered by position."""
+        for found in (self._calls, self._defects, self._notes):
+            if len(found) > 1:
+                found.sort(key=_span)
         return Parsed(
-            calls=tuple(sorted(self._calls, key=lambda call: call.span)),
-            defects=tuple(sorted(self._defects, key=lambda defect: defect.span)),
-            notes=tuple(sorted(self._notes, key=lambda note: note.span)),
-            content="".join(self.text[start:end] for start, end in self._content),
+            calls=tuple(self._calls),
+            defects=tuple(self._defects),
+            notes=tuple(self._notes),
+            content="".join([self.text[start:end] for start, end in self._content]),
             reasoning=self.text[self._split.thinking.start : self._split.thinking.end],
             open=self.is_open,
         )

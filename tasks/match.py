@@ -15,6 +15,8 @@ from .values import differing_paths, identity, member_path, shown
 _ORDER = {code: position for position, code in enumerate(DifferenceCode)}
 _NAMED_IN_A_MESSAGE = 6
 _VALUES_IN_A_MESSAGE = 3
+# Values of one of these types are equal as JSON exactly when Python says so.
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,10 @@ def compare(expected: Expected, calls: Sequence[Call]) -> Difference | None:
     """
     if expected.match is MatchRule.BFCL:
         return compare_bfcl(expected, calls)
-    due = [_due(call) for call in expected.calls]
-    unsorted = [_made(call) for call in calls]
-    if len(due) == len(unsorted) and all(map(_fits, due, unsorted)):
+    if len(expected.calls) == len(calls) and all(map(_is_surely_right, expected.calls, calls)):
         return None  # right in the very order in which they are due, as mostly
-    made = _sorted(unsorted, due)
+    due = [_due(call) for call in expected.calls]
+    made = _sorted([_made(call) for call in calls], due)
     if not due and made:
         return Difference(DifferenceCode.CALL_NOT_DUE, f"no call was due, but {_names(made)} came")
     if not made:
@@ -98,6 +99,25 @@ def same_calls(reference: Sequence[Call], calls: Sequence[Call]) -> Difference |
         ExpectedCall(one.name, {name: [value] for name, value in one.arguments.items()}) for one in reference
     ]
     return compare(Expected(tuple(due)), calls)
+
+
+def _is_surely_right(due: ExpectedCall, call: Call) -> bool:
+    """Return True if a call is the one that was due, as can be seen without any identity."""
+    right, arguments = due.arguments, call.arguments
+    return (
+        due.name == call.name
+        and all(name in right and _is_listed(value, right[name]) for name, value in arguments.items())
+        and all(name in arguments or name in due.optional for name in right)
+    )
+
+
+def _is_listed(value: Json, right: Sequence[Json]) -> bool:
+    """Return True if a value surely stands in the list."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return any(type(one) is kind and one == value for one in right)
+    sought = identity(value)
+    return any(identity(one) == sought for one in right)
 
 
 def _due(call: ExpectedCall) -> _Due:
@@ -139,11 +159,6 @@ def _costs(due: Sequence[_Due], made: Sequence[_Made]) -> list[list[int]]:
         return one_call + wrong if wrong else 0
 
     return [[cost(wanted, came) for came in made] for wanted in due]
-
-
-def _fits(wanted: _Due, came: _Made) -> bool:
-    """Return True if a call is the one that was due."""
-    return wanted.call.name == came.call.name and not any(_wrong_arguments(wanted, came))
 
 
 def _wrong_arguments(wanted: _Due, came: _Made) -> tuple[list[str], list[str], list[str]]:

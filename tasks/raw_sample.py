@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
+import msgspec
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -161,7 +162,7 @@ def _tools(read: _RawSample, *, is_redacted: bool, is_checked: bool) -> Tools:
     """Compile the tools of a sample; most samples of a suite share theirs with others."""
     if not read.tools and read.expected is not None:
         raise SampleError("tools", "is missing" if read.tools is None else "is empty, expected at least one")
-    declared = json.dumps(read.tools or [], ensure_ascii=False)
+    declared = _text_of(read.tools or [])
     may_be_unchecked = is_redacted or (read.tools_unchecked and read.expected is None)
     # What may be wrong and kept has to be looked at each time: the check says which tools are.
     return _compiled(
@@ -169,8 +170,15 @@ def _tools(read: _RawSample, *, is_redacted: bool, is_checked: bool) -> Tools:
     )
 
 
+def _text_of(declared: list[dict[str, Any]]) -> bytes | str:
+    try:
+        return msgspec.json.encode(declared)
+    except (ValueError, RecursionError):
+        return json.dumps(declared)  # which can write lone surrogates
+
+
 @lru_cache(maxsize=256)
-def _compiled(declared: str, *, may_be_unchecked: bool, is_checked: bool) -> Tools:
+def _compiled(declared: bytes | str, *, may_be_unchecked: bool, is_checked: bool) -> Tools:
     return compile_tools(json.loads(declared), may_be_unchecked=may_be_unchecked, is_checked=is_checked)
 
 
