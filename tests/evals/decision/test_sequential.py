@@ -96,6 +96,27 @@ def test_a_pair_without_a_difference_never_raises_the_evidence(counts, margin):
     assert later <= now
 
 
+def former_evidence(b, c, n, margin):
+    """The rule before this one: all shares alike, called at 2 / alpha."""
+    stakes = [(number + 0.5) / 20 / (1 + margin) for number in range(20)]
+    same = n - b - c
+    wealth = [
+        (1 + s * (1 - margin)) ** b * (1 - s * (1 + margin)) ** c * (1 - s * margin) ** same for s in stakes
+    ]
+    return sum(wealth) / len(wealth)
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.03, 0.05])
+@pytest.mark.parametrize("pairs", [59, 75, 150, 400, 1000])
+def test_what_the_former_rule_called_is_called(margin, pairs):
+    """From the 59th pair on: a run that it stopped is complete."""
+    b = 0
+    for c in range(pairs // 10):
+        while former_evidence(b, c, pairs, margin) < 2 / ALPHA:
+            b += 1
+        assert evidence_of_regression(b, c, pairs, margin) >= 1 / ALPHA
+
+
 @pytest.mark.parametrize(
     ("b", "c", "n", "margin"), [(3, 3, 5, 0.02), (-1, 0, 5, 0.02), (1, 0, 5, 1.0), (1, 0, 5, -0.1)]
 )
