@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from ..errors import UserError
-from ..parsers.result import Json
 from .json_lines import JsonRead, json_value, read_json_lines
 from .problems import Problems, SampleError
 from .raw_sample import sample_from_json
 from .sample import Sample
+from .sample_line import read_as_written
 from .values import shown
 
 
@@ -55,26 +53,13 @@ def read_checked_line(line: bytes, *, is_redacted: bool) -> Sample:
     Raises:
         SampleError: It is no sample; `read_suite_file` says of the whole file what is wrong.
     """
-    value = _as_written(line)
-    if value is None:
-        try:
-            value = json_value(line.decode("utf-8"))
-        except UnicodeDecodeError:
-            raise SampleError("", "not UTF-8") from None
-    return sample_from_json(value, is_redacted=is_redacted, is_checked=True)
-
-
-def _as_written(line: bytes) -> Json:
-    """The value of a line that, written again, gives the same bytes, as most lines of a run do; else None.
-
-    Of such a line nothing was lost in reading, so there is no key that stands twice nor anything else that
-    the strict reader, which takes four times as long, could say.
-    """
+    if not is_redacted and (sample := read_as_written(line)) is not None:
+        return sample
     try:
-        value = msgspec.json.decode(line)
-        return value if msgspec.json.encode(value) == line.rstrip(b"\n") else None
-    except (ValueError, RecursionError):
-        return None
+        value = json_value(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise SampleError("", "not UTF-8") from None
+    return sample_from_json(value, is_redacted=is_redacted, is_checked=True)
 
 
 def _sample(value: JsonRead, line_of: dict[str, int], *, is_redacted: bool, is_checked: bool) -> Sample:

@@ -35,8 +35,8 @@ class StoredBlock:
 
     head: Record
     ids: Sequence[str]
-    samples: tuple[Place, ...]
-    attempts: Mapping[str, tuple[Place, ...]]
+    samples: Sequence[Place]
+    attempts: Mapping[str, Sequence[Place]]
 
     def read(self, *, with_requests: bool = False) -> Record:
         """The samples with all their attempts; lines that cannot be read are named in `damaged`.
@@ -107,11 +107,8 @@ class StoredRun(Run):
         return StoredBlock(
             self._head(ids),
             ids,
-            tuple(place for number in numbers for place in self.samples.places(number)),
-            {
-                arm: tuple(sorted(place for number in numbers for place in index.places(number)))
-                for arm, index in self.attempts.items()
-            },
+            self.samples.places(*numbers),
+            {arm: index.places(*numbers) for arm, index in self.attempts.items()},
         )
 
     def _head(self, ids: Sequence[str]) -> Record:

@@ -40,8 +40,8 @@ def test_a_line_reads_as_the_attempt_that_wrote_it(content, tool_calls, request)
         lambda line: line.replace(b'"max_tokens":', b'"most_tokens":', 1),
         lambda line: line.replace(b'"retries":0', b'"retries":"0"'),
         lambda line: json.dumps({**json.loads(line), "request": [1]}).encode(),
-        lambda line: b"[" * 100_000,
-        lambda line: b"null",
+        lambda _: b"[" * 100_000,
+        lambda _: b"null",
     ],
 )
 def test_what_is_no_line_is_refused(damage, with_request):
