@@ -19,6 +19,8 @@ from pathlib import Path
 from made_run import journals, size_of, write_run
 from measured import Row, child, print_table
 
+# Bytes of a journal that are read at once.
+READ_AT_ONCE = 256 * 1024
 DECODERS = (
     ("orjson", "loads"),
     ("msgspec.json", "decode"),
@@ -41,7 +43,7 @@ def decode(directory: Path) -> dict[str, object]:
     name, loads = decoder()
     count = 0
     for path in journals(directory):
-        with path.open("rb") as file:
+        with path.open("rb", buffering=READ_AT_ONCE) as file:
             for line in file:
                 loads(line)
                 count += 1

@@ -10,7 +10,7 @@ import pytest
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 # Not started by hand: what several of them share.
 SHARED = (
-    *("made_run.py", "measured.py", "quick_server.py"),
+    *("made_run.py", "measured.py", "quick_server.py", "walked.py"),
     *("known_texts.py", "lenient_readers.py", "public_parsers.py"),
 )
 
