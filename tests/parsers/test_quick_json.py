@@ -1,4 +1,4 @@
-"""The quick decoder takes what is surely right, and leaves everything else to the one that keeps positions."""
+"""The quick decoder takes what is surely right, and leaves all else to the one that keeps positions."""
 
 import sys
 
