@@ -15,6 +15,9 @@ from .plan import Mode
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+# The body of a request, as it is sent.
+Body = Mapping[str, JsonValue]
+
 
 class Stage(StrEnum):
     """Why an attempt was made."""
@@ -148,7 +151,7 @@ class Attempt:
     reasoning: str | None
     tool_calls: JsonValue
     usage: Usage | None
-    request: dict[str, JsonValue]
+    request: Body
     duration_ms: float
     ttft_ms: float | None
     retries: int
@@ -193,8 +196,10 @@ class Attempt:
         return _LINES.encode(row) + "\n"
 
 
-def _members(part: "DataclassInstance") -> dict[str, object]:
+def _members(part: "DataclassInstance | Body") -> dict[str, object]:
     """A part of an attempt as an object; its own parts come back here."""
+    if isinstance(part, Mapping):
+        return dict(part)
     return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
@@ -254,6 +259,3 @@ class Ask:
     def key(self) -> Key:
         """The key its journal line will have."""
         return Key(self.id, self.arm, self.mode, self.stream, self.stage, self.max_tokens, self.attempt)
-
-
-Body = Mapping[str, JsonValue]
