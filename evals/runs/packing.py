@@ -1,7 +1,7 @@
 """A run directory packed, and unpacked again: nothing is asked, judged or lost, and the first one stays.
 
-Packed, the lines of a sample stand together, in the order of the suite: its arms were asked in nearly the same
-words, and those are stored nearly once. Where each line stood in its journal is kept beside it.
+Packed, the lines of a sample stand together, in the order of the suite: its arms were asked in nearly the
+same words, and those are stored nearly once. Where each line stood in its journal is kept beside it.
 """
 
 import os
@@ -145,7 +145,7 @@ def _sample_lines(directory: Path) -> Iterator[bytes]:
 
 
 def _copy_rest(directory: Path, made: Path) -> None:
-    """Copy what is kept as it is: `run.json`, totals of servers, divergences, and whatever else stands there."""
+    """Copy what is kept as it is: `run.json`, totals of servers, divergences, whatever else stands there."""
     left_out = {samples_path(directory), samples_file(directory), attempts_file(directory)}
 
     def ignored(folder: str, names: list[str]) -> set[str]:
