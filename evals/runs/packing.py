@@ -24,7 +24,7 @@ from .run_file import read_run_file
 from .sample_columns import read_sample_lines, sample_columns_of, sample_schema, samples_of
 
 # Samples and lines of a group together: some 20 MB for a process that judges it.
-GROUP = 4096
+GROUP = 2048
 
 
 def pack_run(directory: Path, made: Path) -> None:
