@@ -18,7 +18,7 @@ def main() -> None:
             starting.rows(rounds=5),
             judging.rows([1_000, 10_000]),
             asking.rows(400, [1, 16, 64, 256]),
-            deciding.rows(1_000),
+            deciding.rows(),
         )
     )
 

@@ -25,6 +25,8 @@ _PYTHON_SPELLINGS: dict[str, tuple[bool | None, str]] = {
     "False": (False, "false"),
     "None": (None, "null"),
 }
+_JSON_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_SHORT_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _STRING_ONLY: Kinds = frozenset({"string"})
 _CONTAINERS = {"{": "object", "[": "array"}
 # Numbers as people and Python write them: what JSON refuses among these is a broken number, not a text.
@@ -73,7 +75,7 @@ class ValueReader:
             message = f"{place.path} is written {stripped}, as in Python; JSON writes {json_spelling}"
             note = Note(NoteCode.PYTHON_SPELLING, message, Span(start, start + len(raw)))
             return TypedValue(value, notes=(note,))
-        read = decode(raw)
+        read = _decode(raw)
         if isinstance(read, Decoded) and not read.duplicates and not raw[read.end :].strip(_WHITESPACE):
             if "string" in parameter.kinds and not self._is_other(function, parameter, read.value):
                 return TypedValue(raw)
@@ -96,6 +98,13 @@ class _Place:
 
     def defect(self, code: DefectCode, clause: str, start: int, end: int) -> Defect:
         return Defect(code, f"{self.path}: {clause}", Span(self.start + start, self.start + end))
+
+
+def _decode(raw: str) -> Decoded | JsonError:
+    """Decode a value; most are so short that the scanner would take longer to set up than to read them."""
+    if raw in _JSON_WORDS:
+        return Decoded(_JSON_WORDS[raw], len(raw))
+    return Decoded(int(raw), len(raw)) if _SHORT_INTEGER.fullmatch(raw) else decode(raw)
 
 
 def _is_attempted(raw: str, kinds: Kinds) -> bool:

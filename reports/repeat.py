@@ -22,7 +22,7 @@ def body_text(body: Mapping[str, JsonValue]) -> str:
     Everything else is escaped (`\u0027`), so neither a shell nor Python nor a terminal can take part of a
     prompt for its own syntax.
     """
-    return json.dumps(dict(body), ensure_ascii=True).replace("'", "\\u0027")
+    return json.dumps(body, ensure_ascii=True).replace("'", "\\u0027")
 
 
 def curl_frame(arm: Arm, mode: Mode) -> tuple[str, str]:

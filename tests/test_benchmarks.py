@@ -9,7 +9,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 # Not started by hand: what several of them share.
-SHARED = ("made_run.py", "measured.py", "quick_server.py")
+SHARED = ("made_run.py", "measured.py", "quick_server.py", "walked.py")
 
 
 @pytest.mark.heavy

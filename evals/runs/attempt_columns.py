@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -17,7 +16,6 @@ from pydantic import JsonValue, TypeAdapter
 
 from ..attempt import (
     Attempt,
-    Body,
     Drafts,
     EndpointError,
     ErrorType,
@@ -167,9 +165,6 @@ _COLUMNS: Mapping[str, _Column] = {
     "reading": _READING,
 }
 
-# Read only when somebody looks at it, which judging does not.
-_REQUEST = "request"
-_READ = [name for name in _COLUMNS if name != _REQUEST]
 _PLACE = {"number": "int64", "offset": "int64", "line": "binary"}
 
 
@@ -232,17 +227,22 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def read_rows(file: PackedFile, group: int) -> Iterator[Row]:
-    """Read a group of rows back; what an attempt asked is read when somebody looks at it.
+def read_rows(file: PackedFile, group: int, *, with_requests: bool = True) -> Iterator[Row]:
+    """Read a group of rows back.
+
+    Args:
+        file: The attempts of a packed run.
+        group: Which of its groups.
+        with_requests: False leaves the requests, most of what stands there, unread and empty.
 
     Raises:
         UserError: The file cannot be read.
     """
-    table = file.read(group, [*_PLACE, *_READ])
-    values = {name: _values(_COLUMNS[name], table.column(name)) for name in _READ}
-    requests = _Requests(file, group)
-    values[_REQUEST] = [StoredRequest(requests, row) for row in range(table.num_rows)]
-    members = zip(*(values[name] for name in _COLUMNS), strict=True)
+    names = [name for name in _COLUMNS if with_requests or name != "request"]
+    table = file.read(group, [*_PLACE, *names])
+    values = {name: _values(_COLUMNS[name], table.column(name)) for name in names}
+    nothing = [dict[str, JsonValue]()] * table.num_rows
+    members = zip(*(values.get(name, nothing) for name in _COLUMNS), strict=True)
     places = zip(values["arm"], *(table.column(name).to_pylist() for name in _PLACE), strict=True)
     for (arm, number, offset, line), row in zip(places, members, strict=True):
         yield Row(arm, number, offset, Attempt(*row) if line is None else line)
@@ -250,42 +250,3 @@ def read_rows(file: PackedFile, group: int) -> Iterator[Row]:
 
 def _values(column: _Column, cells: Arrow) -> Sequence[_Value]:
     return [None] * len(cells) if cells.null_count == len(cells) else column.values(cells)
-
-
-class _Requests:
-    """The bodies of all requests of a group, as JSON; read once somebody looks at one."""
-
-    def __init__(self, file: PackedFile, group: int) -> None:
-        self._file, self._group = file, group
-
-    @cached_property
-    def texts(self) -> Sequence[str]:
-        return self._file.read(self._group, [_REQUEST]).column(_REQUEST).cast("string").to_pylist()
-
-
-class StoredRequest(Mapping[str, JsonValue]):
-    """The body that an attempt sent, left on disk until somebody looks at it."""
-
-    __slots__ = ("_body", "_requests", "_row")
-
-    def __init__(self, requests: _Requests, row: int) -> None:
-        self._requests, self._row = requests, row
-        self._body: Body | None = None
-
-    def _read(self) -> Body:
-        body = self._body
-        if body is None:
-            body = self._body = cast("Body", json.loads(self._requests.texts[self._row]))
-        return body
-
-    def __getitem__(self, name: str) -> JsonValue:
-        return self._read()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._read())
-
-    def __len__(self) -> int:
-        return len(self._read())
-
-    def __repr__(self) -> str:
-        return repr(self._read())

@@ -49,16 +49,17 @@ class LineIndex:
         self._before.append(before)
         self._offsets.append(self._offsets[-1] + length)
 
-    def places(self, sample: int) -> list[Place]:
-        """The lines of one sample, in the order of the file."""
-        found: list[Place] = []
-        line = self._last[sample]
-        while line != _NONE:
-            start = self._offsets[line]
-            found.append(Place(line + 1, start, self._offsets[line + 1] - start))
-            line = self._before[line]
-        found.reverse()
-        return found
+    def places(self, *samples: int) -> list[Place]:
+        """The lines of some samples, in the order of the file."""
+        found: list[int] = []
+        for sample in samples:
+            line = self._last[sample]
+            while line != _NONE:
+                found.append(line)
+                line = self._before[line]
+        found.sort()
+        offsets = self._offsets
+        return [Place(line + 1, offsets[line], offsets[line + 1] - offsets[line]) for line in found]
 
 
 def scan_lines(path: Path) -> Iterator[tuple[bytes, str | None]]:

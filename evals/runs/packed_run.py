@@ -37,15 +37,19 @@ class PackedBlock:
     ids: Sequence[str]
     group: int
 
-    def read(self) -> Record:
+    def read(self, *, with_requests: bool = False) -> Record:
         """The samples with all their attempts; lines that cannot be read are named in `damaged`.
+
+        Args:
+            with_requests: Whether attempts keep their requests: to judge takes none.
 
         Raises:
             UserError: A file cannot be read, or holds what is no sample.
         """
         directory = self.head.directory
         lines = read_sample_lines(samples_of(directory), self.group)
-        kept, damaged = _kept(self.head, read_rows(attempts_of(directory), self.group))
+        rows = read_rows(attempts_of(directory), self.group, with_requests=with_requests)
+        kept, damaged = _kept(self.head, rows)
         return replace(
             self.head,
             samples=tuple(self._sample(line) for line in lines),
@@ -94,7 +98,7 @@ class PackedRun(Run):
         group = bisect_right(self.ends, number)
         if group not in self._last:
             self._last.clear()
-            self._last[group] = self._block(group).read()
+            self._last[group] = self._block(group).read(with_requests=True)
         return self._last[group]
 
     @cached_property
@@ -123,7 +127,8 @@ def open_packed(directory: Path) -> Run:
             f"{attempts_file(directory)}: is not of one run with {samples_file(directory).name}",
             tip="fetch both anew from where they were copied, or pack the run again",
         )
-    strays, damaged = _kept(head, read_rows(attempts, len(ids)))
+    is_small = sum(rows) <= SMALL
+    strays, damaged = _kept(head, read_rows(attempts, len(ids), with_requests=is_small))
     run = PackedRun(
         **{member.name: getattr(head, member.name) for member in fields(Run) if member.name != "damaged"},
         damaged=damaged,
@@ -131,12 +136,12 @@ def open_packed(directory: Path) -> Run:
         head=head,
         ends=tuple(accumulate(map(len, ids))),
     )
-    return run if sum(rows) > SMALL else _read_whole(run, strays)
+    return _read_whole(run, strays) if is_small else run
 
 
 def _read_whole(run: PackedRun, strays: dict[Key, Attempt]) -> Record:
     with uncollected():
-        blocks = [block.read() for block in run.blocks()]
+        blocks = [block.read(with_requests=True) for block in run.blocks()]
     attempts: dict[Key, Attempt] = {}
     for block in blocks:
         attempts |= block.attempts

@@ -62,23 +62,25 @@ class Record(Run):
     def _by_id(self) -> Mapping[str, Sample]:
         return {sample.id: sample for sample in self.samples}
 
-    @cached_property
+    @property
     def by_sample(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
         """Attempts of each (sample, arm) in the plan's own way of asking, in no particular order."""
-        return self._rows(is_beside=False)
+        return self._rows[0]
 
-    @cached_property
+    @property
     def beside(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
         """Attempts of each (sample, arm) in another mode, or not streamed: compared, never judged."""
-        return self._rows(is_beside=True)
+        return self._rows[1]
 
-    def _rows(self, *, is_beside: bool) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
-        way = (self.plan.run.mode, self.plan.run.is_streamed)
-        rows: dict[tuple[str, str], list[Attempt]] = {}
+    @cached_property
+    def _rows(self) -> tuple[Mapping[tuple[str, str], tuple[Attempt, ...]], ...]:
+        mode, is_streamed = self.plan.run.mode, self.plan.run.is_streamed
+        own: dict[tuple[str, str], list[Attempt]] = {}
+        beside: dict[tuple[str, str], list[Attempt]] = {}
         for attempt in self.attempts.values():
-            if ((attempt.mode, attempt.stream) != way) is is_beside:
-                rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
-        return {key: tuple(value) for key, value in rows.items()}
+            rows = own if attempt.mode is mode and attempt.stream is is_streamed else beside
+            rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
+        return tuple({place: tuple(row) for place, row in rows.items()} for rows in (own, beside))
 
 
 def read_run(directory: Path) -> Record:
@@ -159,6 +161,7 @@ def _read_line(line: bytes, attempts: dict[Key, Attempt]) -> bool:
 
 def keep_attempt(attempts: dict[Key, Attempt], attempt: Attempt) -> None:
     """Keep one line per key: the first success stays, a failure gives way to whatever comes later."""
-    before = attempts.get(attempt.key)
+    key = attempt.key
+    before = attempts.get(key)
     if before is None or not before.succeeded:
-        attempts[attempt.key] = attempt
+        attempts[key] = attempt

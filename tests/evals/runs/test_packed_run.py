@@ -247,22 +247,24 @@ def test_reports_show_the_same(tmp_path, render):
     assert render(found) == render(expected)
 
 
-def test_no_request_is_read_until_somebody_looks_at_it(tmp_path, monkeypatch):
-    """Judging does not: they are most of what stands there."""
+def test_no_request_is_read_to_judge(tmp_path, monkeypatch):
+    """They are most of what stands there; whoever shows a sample reads those of its group."""
+    monkeypatch.setattr(packed_run, "SMALL", -1)
     directory = packed(written(tmp_path / "run", three_arms()))
     columns = set()
     read = packed_file.PackedFile.read
-    monkeypatch.setattr(
-        packed_file.PackedFile,
-        "read",
-        lambda file, group, wanted: columns.update(wanted) or read(file, group, wanted),
-    )
+
+    def noted(file, group, names):
+        columns.update(names)
+        return read(file, group, names)
+
+    monkeypatch.setattr(packed_file.PackedFile, "read", noted)
     summary = summarise(open_run(directory))
     assert "content" in columns
     assert "request" not in columns
     one = next(iter(summary.record_of("core/cap").attempts.values()))
     assert one.request == read_run(tmp_path / "run").attempts[one.key].request
-    assert "request" in columns
+    assert one.request
 
 
 WORDS = st.text(st.characters(), max_size=8)
