@@ -100,7 +100,7 @@ class PackedFile:
 
 @lru_cache(maxsize=8)
 def _opened(path: Path, distinct: tuple[str, ...], _changed: int, _size: int) -> Arrow:
-    """The file, opened once for all groups: the places of all are read first, some 100 bytes a column."""
+    """The file, opened once for all groups: what is known of all of them is read first, and is 60 kB each."""
     return _module("pyarrow.parquet").ParquetFile(
         path, read_dictionary=list(distinct), page_checksum_verification=True
     )
