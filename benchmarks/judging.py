@@ -22,6 +22,8 @@ from typing import Any
 from made_run import journals, size_of, write_run
 from measured import Row, child, print_table
 
+# Bytes of a journal that are read at once.
+READ_AT_ONCE = 256 * 1024
 DECODERS = (
     ("orjson", "loads"),
     ("msgspec.json", "decode"),
@@ -44,7 +46,7 @@ def decode(directory: Path) -> dict[str, object]:
     name, loads = decoder()
     count = 0
     for path in journals(directory):
-        with path.open("rb") as file:
+        with path.open("rb", buffering=READ_AT_ONCE) as file:
             for line in file:
                 loads(line)
                 count += 1

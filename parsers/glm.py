@@ -40,12 +40,14 @@ _GRAMMAR = RawGrammar(
     inner_tags=(_KEY_OPEN, _KEY_CLOSE, _VALUE_OPEN, _VALUE_CLOSE),
     lost_closing=re.compile(r"<arg_key>[^<>\n]*+</arg_key>\s*+<arg_value>"),
 )
-# A block as the templates write it, in one variant or the other, whose values hold no tag of any kind.
+# A block as the templates write it, in one variant or the other, whose values hold nothing like a tag of the
+# grammar.
+_VALUE = r"(?:[^<]++|<(?!/?(?:tool_call|arg_key|arg_value)))*+"
 _FLAWLESS = re.compile(
     r"([A-Za-z_][A-Za-z0-9_.:/-]*+)(\n?)"
-    r"((?:<arg_key>[^<>\s][^<>]*+</arg_key>\2<arg_value>[^<]*+</arg_value>\2)*+)"
+    rf"((?:<arg_key>[^<>\s][^<>]*+</arg_key>\2<arg_value>{_VALUE}</arg_value>\2)*+)"
 )
-_FLAWLESS_PAIR = re.compile(r"<arg_key>([^<]*+)</arg_key>\n?<arg_value>([^<]*+)")
+_FLAWLESS_PAIR = re.compile(rf"<arg_key>([^<]*+)</arg_key>\n?<arg_value>({_VALUE})")
 
 
 def parse(text: str, tools: Tools | None = None, starts_in_reasoning: StartsInReasoning = False) -> Parsed:

@@ -45,11 +45,13 @@ _PARAMETER = re.compile(r"<parameter=([^<>\n]*+)(>?)")
 # A key that is not declared and holds one of these is a tag gone wrong, not a name of its own.
 _NO_KEY = re.compile(r"[=\"'`]|\A\s|\s\Z|\A\Z")
 _REPEATED = "parameter="
-# A block as the template writes it, whose values hold no tag of any kind.
+# A block as the template writes it, whose values hold nothing like a tag of the grammar.
+_VALUE = r"(?:[^<]++|<(?!/?(?:tool_call|function|parameter)))++"
 _FLAWLESS = re.compile(
-    r"\n<function=([^<>\n]++)>\n((?:<parameter=[^<>\n]++>\n[^<]++(?<=\n)</parameter>\n)*+)</function>\n"
+    r"\n<function=([^<>\n]++)>\n"
+    rf"((?:<parameter=[^<>\n]++>\n{_VALUE}(?<=\n)</parameter>\n)*+)</function>\n"
 )
-_FLAWLESS_PARAMETER = re.compile(r"<parameter=([^<>\n]++)>\n([^<]++)</parameter>")
+_FLAWLESS_PARAMETER = re.compile(rf"<parameter=([^<>\n]++)>\n({_VALUE})</parameter>")
 # How calls of other dialects begin that have no tag of their own: Python, and GLM without arguments.
 _OTHER_CALL = re.compile(r"([A-Za-z_][\w.:/-]{0,127}+(?:\(|(?=\s*+</tool_call>)))")
 

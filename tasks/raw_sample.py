@@ -14,6 +14,7 @@ from ..parsers.contract import schema_defects
 from ..parsers.result import Json, JsonObject, Span
 from ..parsers.tools import Tools, ToolSchemaError, compile_tools
 from .bfcl_terms import BfclTerms
+from .json_lines import json_value
 from .problems import SampleError
 from .raw_bfcl import RawTerms, TermsError, terms_from_raw, terms_to_json
 from .request_fields import PLANNED_FIELDS
@@ -179,8 +180,16 @@ def _text_of(declared: list[dict[str, Any]]) -> bytes | str:
 
 @lru_cache(maxsize=256)
 def compile_declared(declared: bytes | str, *, may_be_unchecked: bool, is_checked: bool) -> Tools:
-    """Compile the tools that a JSON text declares, once for all samples that declare the same."""
-    return compile_tools(json.loads(declared), may_be_unchecked=may_be_unchecked, is_checked=is_checked)
+    """Compile the tools that a JSON text declares, once for all samples that declare the same.
+
+    Raises:
+        ToolSchemaError: See `compile_tools`.
+        SampleError: The text is no JSON, or no list.
+    """
+    read = json_value(declared if isinstance(declared, str) else declared.decode("utf-8"))
+    if not isinstance(read, list):
+        raise SampleError("tools", f"is {shown(read)}, expected a list")
+    return compile_tools(read, may_be_unchecked=may_be_unchecked, is_checked=is_checked)
 
 
 def sample_to_json(sample: Sample) -> dict[str, Json]:

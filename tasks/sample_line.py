@@ -31,7 +31,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     id: _Name
     category: _Name
     messages: Annotated[list[dict[str, Any]], msgspec.Meta(min_length=1)]
-    tools: Annotated[list[dict[str, Any]], msgspec.Meta(min_length=1)]
+    tools: msgspec.Raw
     tool_choice: Literal["auto", "required", "none"]
     expected: _Expected | None
     metadata: dict[str, Any] = {}
@@ -40,15 +40,17 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 def read_as_written(line: bytes) -> Sample | None:
     """The sample of a line that, written again, gives the same bytes; None of any other line.
 
-    Nothing of such a line is lost in reading: no key stands twice in it, and no number is rounded.
+    Nothing of such a line is lost in reading: no key stands twice in it, and no number is rounded. Its tools
+    are read strictly, once for all samples that declare the same.
     """
     try:
         read = _reader().decode(line)
         if msgspec.json.encode(read) != line.rstrip(b"\n"):
             return None
-        declared = msgspec.json.encode(read.tools)
-        tools = compile_declared(declared, may_be_unchecked=False, is_checked=True)
+        tools = compile_declared(bytes(read.tools), may_be_unchecked=False, is_checked=True)
     except (ValueError, RecursionError):
+        return None
+    if not tools.declared:
         return None
     expected = None
     if read.expected is not None:

@@ -5,9 +5,9 @@ endings, the same for every sample, never about who was right.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import cast
 
+import msgspec
 from pydantic import JsonValue
 
 from ...tasks.bfcl_reading import read_bfcl_answer
@@ -30,8 +30,7 @@ ONLY_BATCHED = "only_batched"
 ONLY_WARM = "only_warm"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True):
     """Two ladders judged, without names: what `judge` makes of them."""
 
     transition: Transition

@@ -1,7 +1,8 @@
 """All attempts of one sample, graded, each arm's as a ladder of budgets."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from ...parsers.dialects import DIALECTS
 from ...parsers.result import Call
@@ -19,8 +20,7 @@ Ladder = Mapping[int, Grade]
 NO_REFERENCE = Grade(Verdict.VOID, "no_reference")
 
 
-@dataclass(frozen=True, slots=True)
-class GradedSample:
+class GradedSample(msgspec.Struct, frozen=True):
     """One sample in every arm.
 
     Attributes:
@@ -40,10 +40,8 @@ class GradedSample:
     control: Ladder
     confirms: Mapping[tuple[str, int], Mapping[int, Grade]]
     is_context_limited: bool
-    beside: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict[str, tuple[Answer, ...]])
-    divergences: Mapping[str, tuple[Divergence, ...]] = field(
-        default_factory=dict[str, tuple[Divergence, ...]]
-    )
+    beside: Mapping[str, tuple[Answer, ...]] = {}
+    divergences: Mapping[str, tuple[Divergence, ...]] = {}
     concurrency: int = 1
 
 

@@ -14,6 +14,7 @@ from ..judging.collection import uncollected
 from ..judging.divergence import read_divergences
 from ..servers.counters import counted, read_snapshots, server_starts
 from .journal import attempts_path, counters_path, divergences_path
+from .line_index import READ_AT_ONCE
 from .run import Run
 from .run_file import read_run_file
 
@@ -143,7 +144,7 @@ def is_empty_shard(head: Run) -> bool:
 
 def _read_attempts(path: Path, attempts: dict[Key, Attempt]) -> Iterable[str]:
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=READ_AT_ONCE) as file:
             for number, line in enumerate(file, start=1):
                 if line.strip() and not _read_line(line, attempts):
                     yield f"attempts/{path.name}:{number}"

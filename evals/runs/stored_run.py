@@ -28,7 +28,7 @@ BLOCK = 256
 # Bytes of journal that are read whole: about three times as much memory.
 SMALL = 32 * 1024 * 1024
 # Bytes of lines that adjoin and are read in one go.
-READ_AT_ONCE = 1024 * 1024
+ADJOINING = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def _adjoining(places: Sequence[Place]) -> Iterator[tuple[int, int]]:
     for number, place in enumerate(places):
         before = places[number - 1]
         size += place.length
-        if number > first and (place.offset != before.offset + before.length or size > READ_AT_ONCE):
+        if number > first and (place.offset != before.offset + before.length or size > ADJOINING):
             yield first, number - 1
             first, size = number, place.length
     yield first, len(places) - 1

@@ -115,7 +115,7 @@ def test_of_what_is_accepted_exactly_there_is_nothing_to_say(schema, value):
     ],
 )
 def test_bounds_are_known_where_nothing_may_be_said(schema, value, is_accepted):
-    """A value within its bounds needs no validator; a whole float in the place of an integer is worth a note."""
+    """A value within its bounds needs no validator; a whole float for an integer is worth a note."""
     accepts = plain_schema(schema, is_exact=True)
     assert accepts is not None
     assert accepts(value) == is_accepted

@@ -3,6 +3,7 @@
 import random
 from dataclasses import fields, replace
 
+import msgspec
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.attempt import Stage
@@ -108,7 +109,7 @@ def test_another_baseline_is_judged_the_same(tmp_path):
 def grades(one):
     """All grades of a sample, and what each answer was read as."""
     return one.sample, [
-        (name, budget, replace(grade, answer=None), grade.answer and grade.answer.parsed)
+        (name, budget, msgspec.structs.replace(grade, answer=None), grade.answer and grade.answer.parsed)
         for name, ladder in [*one.arms.items(), ("control", one.control), *one.confirms.items()]
         for budget, grade in ladder.items()
     ]
