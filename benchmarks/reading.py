@@ -2,8 +2,8 @@
 
     python benchmarks/reading.py [--attempts 34000 | --run DIRECTORY]
 
-PyArrow is what draftproof uses; DuckDB, Polars and Ray Data are measured where they can be imported. Requests
-are left out on every side: judging reads none. One thread; Ray Data by the clock: it works in other processes.
+PyArrow is what draftproof uses; DuckDB, Polars and Ray Data are measured where they can be imported. On every
+side requests are left out: judging reads none. One thread; Ray Data by the clock, as it starts processes.
 """
 
 import argparse
@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
-from made_run import journals, write_run
-from measured import Row, best, print_table
-
 from draftproof.evals.attempt import read_attempt
 from draftproof.evals.runs.attempt_columns import attempts_of, columns_schema, read_rows
 from draftproof.evals.runs.merge import merge_runs
 from draftproof.evals.runs.packed_file import attempts_file
+from made_run import journals, write_run
+from measured import Row, best, print_table
 
 COLUMNS = [name for name in columns_schema().names if name != "request"]
 REPEATS = 4

@@ -94,8 +94,8 @@ def _text(cell: Callable[[_Value], str | None] = _same, value: Callable[[str], _
         found: list[_Value] = []
         for chunk in column.chunks:
             distinct = dict(enumerate(map(value, chunk.dictionary.to_pylist())))
-            # The place of a row without a text is None, and so is what stands there. Not by `fill_null`: Arrow
-            # would import pandas for it, 30 MB in each process that judges.
+            # The place of a row without a text is None, and so is what stands there. Not by `fill_null`: for
+            # that Arrow imports pandas, 30 MB in each process that judges.
             found += map(distinct.get, chunk.indices.to_pylist())
         return found
 
