@@ -18,6 +18,8 @@ from ..attempt import Attempt, Key, read_attempt
 from ..judging.answers import Answers
 from .journal import attempts_path
 from .line_index import LineIndex, Place, scan_lines
+from .packed_file import is_packed
+from .packed_run import open_packed
 from .record import Record, is_empty_shard, keep_attempt, read_head, read_run, samples_path
 from .run import Run
 
@@ -135,6 +137,8 @@ def open_run(directory: Path) -> Run:
     Raises:
         UserError: No run there, or its plan or samples cannot be read.
     """
+    if is_packed(directory):
+        return open_packed(directory)
     journals = directory.glob("attempts/*.jsonl")
     if sum(path.stat().st_size for path in journals if path.is_file()) <= SMALL:
         return read_run(directory)
