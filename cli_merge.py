@@ -9,20 +9,26 @@ from .cli_report import judged, print_report, tell
 
 
 def merge(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Shards, or runs of one plan.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Shards, or runs of one plan; packed ones too.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Run directory to make.")],
     partial: Annotated[
         bool, typer.Option("--partial", help="Join even if shards are missing; the gate says void.")
+    ] = False,
+    packed: Annotated[
+        bool,
+        typer.Option("--packed", help="Store it in Parquet: small, quick to judge, nothing more to ask."),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No report.")] = False,
 ) -> None:
     """Join the shards of a run, or runs of one plan; asks nothing.
 
-    Runs of one plan may have asked different arms of it.
+    Runs of one plan may have asked different arms of it. A single run is packed (--packed) or unpacked.
     """
     from .evals.runs.merge import merge_runs
 
-    merge_runs(runs, output, is_partial=partial, tell=tell)
+    merge_runs(runs, output, is_partial=partial, must_pack=packed, tell=tell)
     summary = judged(output, must_write=True)
     if not quiet:
         print_report(summary)

@@ -16,9 +16,9 @@ def main() -> None:
     print_table(
         chain(
             starting.rows(rounds=5),
-            judging.rows([1_000, 10_000]),
+            judging.rows([1_000, 10_000], is_packed=False),
             asking.rows(400, [1, 16, 64, 256]),
-            deciding.rows(1_000),
+            deciding.rows(),
         )
     )
 

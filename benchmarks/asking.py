@@ -1,16 +1,22 @@
 """Requests a second and CPU a request of a whole run, beside bare loops that send the same bodies.
 
-    python benchmarks/asking.py [--requests 1000] [--concurrency 1 16 64 256]
+    python benchmarks/asking.py [--requests 1000] [--concurrency 1 16 64 256] [--verifier "PYTHON SCRIPT"]
 
 The server answers at once, so every microsecond is the client's. draftproof's side is `run` as it is: samples
 loaded and checked, bodies built, answers read, judged and journalled line by line, repeats and progress on.
 The bare loops keep nothing; the barest, on sockets, shows that the server is not what is measured.
+
+`--verifier` adds a public verifier of tool calls, as it is: the script `tool_calls_eval.py` of the repository
+MoonshotAI/K2-Vendor-Verifier, with a Python that has what it imports. It writes each answer to a file too.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import resource
+import shlex
+import subprocess
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -114,6 +120,37 @@ async def bare_sockets(url: str, waiting: list[dict[str, Any]], concurrency: int
             group.create_task(work())
 
 
+def verifier(command: str, url: str, count: int, concurrency: int, *, stream: bool) -> dict[str, float]:
+    """A public verifier's script: what some requests more take of it, so that its start is not measured."""
+    few, most = (_verify(command, url, each, concurrency, stream=stream) for each in (4, count))
+    wall, cpu = most[0] - few[0], most[1] - few[1]
+    return {"per_second": (count - 4) / wall, "cpu_ms": cpu / (count - 4) * 1e3}
+
+
+def _verify(command: str, url: str, count: int, concurrency: int, *, stream: bool) -> tuple[float, float]:
+    """Seconds of the script, by the clock and of CPU."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked = Path(folder) / "requests.jsonl"
+        # What it asks for in a stream it puts there itself.
+        waiting = [
+            {**body, "stream_options": {}} if stream else body for body in bodies(count, stream=stream)
+        ]
+        asked.write_text("".join(json.dumps(body) + "\n" for body in waiting))
+        answers = Path(folder) / "answers.jsonl"
+        options = ["--model", "made", "--base-url", url, "--concurrency", concurrency, "--output", answers]
+        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        subprocess.run(
+            [*shlex.split(command), *map(str, (asked, *options, "--summary", Path(folder) / "summary.json"))],
+            env={**os.environ, "OPENAI_API_KEY": "none"},
+            stderr=subprocess.DEVNULL,
+            check=True,
+        )
+        wall, used = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+        answered = [json.loads(line) for line in answers.read_text().splitlines()]
+        assert [one["status"] for one in answered] == ["success"] * count, answered[:1]
+    return wall, used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+
+
 BARE = {"openai": bare_openai, "httpx": bare_httpx, "aiohttp": bare_aiohttp, "sockets": bare_sockets}
 
 
@@ -169,7 +206,7 @@ def cpu_of(side: str, url: str, count: int, concurrency: int, *, stream: bool) -
     return child("asking.py", "--child", side, url, count, concurrency, int(stream))["cpu_ms"]
 
 
-def rows(requests: int, concurrencies: Sequence[int]) -> Iterator[Row]:
+def rows(requests: int, concurrencies: Sequence[int], script: str | None = None) -> Iterator[Row]:
     sides = ["draftproof", *(name for name in BARE if name == "sockets" or find_spec(name))]
     with quick_servers() as url:
         for stream in (False, True):
@@ -178,13 +215,16 @@ def rows(requests: int, concurrencies: Sequence[int]) -> Iterator[Row]:
                     side: child("asking.py", "--child", side, url, requests, concurrency, int(stream))
                     for side in sides
                 }
+                if script is not None:
+                    found["verifier"] = verifier(script, url, requests, concurrency, stream=stream)
                 own_side = found.pop("draftproof")
                 for name, bare in found.items():
+                    label = name if name == "verifier" else f"bare {name}"
                     what = f"ask, {concurrency} in flight, {'streamed' if stream else 'whole'}"
                     yield Row(
                         what,
                         f"{own_side['per_second']:.0f}/s, {own_side['cpu_ms']:.2f} ms CPU",
-                        f"bare {name} {bare['per_second']:.0f}/s, {bare['cpu_ms']:.2f} ms CPU",
+                        f"{label} {bare['per_second']:.0f}/s, {bare['cpu_ms']:.2f} ms CPU",
                         own_side["cpu_ms"] / bare["cpu_ms"],
                     )
 
@@ -195,10 +235,11 @@ def main() -> None:
     )
     parser.add_argument("--requests", type=int, default=1000)
     parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16, 64, 256])
+    parser.add_argument("--verifier", help="a Python and the script that it runs")
     parser.add_argument("--child", nargs=5, metavar=("SIDE", "URL", "REQUESTS", "CONCURRENCY", "STREAM"))
     options = parser.parse_args()
     if options.child is None:
-        print_table(rows(options.requests, options.concurrency))
+        print_table(rows(options.requests, options.concurrency, options.verifier))
         return
     side, url, count, concurrency, stream = options.child
     print(json.dumps(measured(side, url, int(count), int(concurrency), stream=stream == "1")))

@@ -21,7 +21,7 @@ from draftproof.evals.asking.early import EarlyLook
 from draftproof.evals.comparing.arm_summary import ArmSummary
 from draftproof.evals.comparing.comparison import CauseCounts, ChurnCounts, Comparison
 from draftproof.evals.decision.gate import Decision, alarm_p_values, decide
-from draftproof.evals.decision.sequential import net_over_margin
+from draftproof.evals.decision.sequential import evidence_of_regression
 from draftproof.evals.plan import GateSection
 from draftproof.evals.servers.server import Speculating
 
@@ -63,7 +63,8 @@ Sharing costs nothing where only the net rate has something to test, and about t
 EARLY_INTRODUCTION = """## Stopping early
 
 The same candidates under `run --until-decided`, {runs:,} runs a cell: per cent **called on the way / called
-at the end / samples asked**. Both calls together must stay at alpha where there is no effect.
+at the end / samples asked**. Both calls together must stay at alpha where there is no effect. The rule, why
+they do, and what it takes beside a run of fixed size: [deciding.md](deciding.md).
 """
 
 
@@ -279,16 +280,16 @@ def simulate_early(truth: Truth, n: int, runs: int, gate: GateSection) -> tuple[
         regressions, fixes = np.cumsum(drawn == worse), np.cumsum(drawn == better)
         pairs = np.cumsum(drawn != wrong)
         peak, last = 1.0, n
-        # Between two regressions the wealth only falls.
+        # Between two regressions the evidence only falls.
         for place in np.flatnonzero(drawn == worse).tolist():
             counts = int(regressions[place]), int(fixes[place]), int(pairs[place])
-            peak = max(peak, net_over_margin(*counts, gate.margin))
-            if peak >= 2 / gate.alpha:
+            peak = max(peak, evidence_of_regression(*counts, gate.margin))
+            if peak >= 1 / gate.alpha:
                 last = place + 1
                 break
         asked += last
         row = tuple(np.bincount(drawn[:last], minlength=len(kinds)).tolist())
-        look = EarlyLook(asked=last, planned=n, pairs=int(pairs[last - 1]), peak=peak, needed=2 / gate.alpha)
+        look = EarlyLook(asked=last, planned=n, pairs=int(pairs[last - 1]), peak=peak, needed=1 / gate.alpha)
         if judge.decide(row, early=look) is Decision.REGRESSION:
             on_the_way += look.is_called
             at_the_end += not look.is_called

@@ -1,81 +1,99 @@
 """Requests that it takes to call a regression: `--until-decided` beside a run of fixed size.
 
-    python benchmarks/deciding.py [--runs 1000]
+    python benchmarks/deciding.py
 
-Simulated pairs at a churn of 5 %, margin 3 %, alpha 5 %; three requests a sample (baseline, control,
-candidate). The fixed run has the smallest size that calls four of five such regressions. The other rule is
-given four times that size, or a thousand samples, and stops by itself, looking after every batch; what it
-takes in four of five runs stands beside it. Who knows the size of the effect beforehand is better off with
-the fixed size; the second line is for who does not, and planned for a small one.
+Exact, over every course that the pairs could take: churn 5 %, margin 3 %, alpha 5 %; three requests a sample
+(baseline, control, candidate). What was in flight when the call came counts. Beside it stands
+
+- with "like errors": a run of fixed size that tests the same claim (net rate within the margin, Tango's score
+  test) at the same level, just large enough for the power named; the plan that may stop early is just large
+  enough to be called as often on the way;
+- with "known effect": a run made for that very effect, which tests only whether there is one (the gate's
+  mid-p McNemar, power 80 %), beside a plan of 1,000 that may stop early. Who knows the effect beforehand is
+  better off with it;
+- with "in a plan": all requests of somebody's plan who does not know the effect.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from draftproof.evals.asking.early import BATCH
 from draftproof.evals.decision.power import decision_chances
-from draftproof.evals.decision.sequential import net_over_margin
+from draftproof.evals.decision.sequential import evidence_of_regression
 from measured import Row, print_table
+from walked import Walk
 
-CHURN, MARGIN, ALPHA, POWER = 0.05, 0.03, 0.05, 0.8
+CHURN, MARGIN, ALPHA = 0.05, 0.03, 0.05
 REQUESTS_A_SAMPLE = 3
-PLANNED = 1_000
-SEED = 20261201
+# The longest plan: long enough to call 99 of 100 such regressions on the way.
+LONGEST = {0.05: 7_500, 0.1: 1_000, 0.2: 1_000}
+PLANS = (500, 1_000)
+POWERS = (0.8, 0.95, 0.99)
+KNOWN_EFFECT_POWER = 0.8
 
 
-def fixed_size(net: float) -> int:
-    """The smallest number of pairs, in tens, that calls such a regression with the wanted chance."""
-    size = 10
-    while decision_chances(size, churn=CHURN, net=net, margin=MARGIN, alpha=ALPHA).regression < POWER:
-        size += 10
-    return size
+def calls(b: int, c: int, n: int) -> bool:
+    """The rule of a run with one candidate."""
+    return evidence_of_regression(b, c, n, MARGIN) >= 1 / ALPHA
 
 
-def stops(net: float, runs: int, most: int) -> list[int]:
-    """After how many samples each run stopped."""
-    source = np.random.default_rng([SEED, round(net * 1000)])
-    found: list[int] = []
-    for _ in range(runs):
-        drawn = source.random(most)
-        worse = np.cumsum(drawn < CHURN / 2 + net)
-        better = np.cumsum(drawn > 1 - CHURN / 2)
-        peak, last = 1.0, most
-        for place in np.flatnonzero(drawn < CHURN / 2 + net).tolist():
-            peak = max(peak, net_over_margin(int(worse[place]), int(better[place]), place + 1, MARGIN))
-            if peak >= 2 / ALPHA:
-                last = min(most, -(-(place + 1) // BATCH) * BATCH)
-                break
-        found.append(last)
-    return found
+def finds_above_zero(n: int, net: float) -> float:
+    """How often the gate calls such a regression after n pairs."""
+    return decision_chances(n, churn=CHURN, net=net, margin=MARGIN, alpha=ALPHA).regression
 
 
-def rows(runs: int) -> Iterator[Row]:
-    for net in (0.05, 0.10, 0.20):
-        size = fixed_size(net)
-        taken = sorted(stops(net, runs, max(PLANNED, 4 * size)))
-        mean, late = sum(taken) / runs, taken[int(POWER * runs)]
-        yield Row(
-            f"call a {net:.0%} regression",
-            f"{mean * REQUESTS_A_SAMPLE:,.0f} requests (in 80 %: {late * REQUESTS_A_SAMPLE:,})",
-            f"fixed {size * REQUESTS_A_SAMPLE:,}",
-            mean / size,
-        )
-        of_plan = sum(min(one, PLANNED) for one in taken) / runs
-        yield Row(
-            f"the same in a plan of {PLANNED:,} samples",
-            f"{of_plan * REQUESTS_A_SAMPLE:,.0f} requests",
-            f"all {PLANNED * REQUESTS_A_SAMPLE:,}",
-            of_plan / PLANNED,
-        )
+def finds_above_margin(n: int, net: float) -> float:
+    """How often Tango's test at level alpha finds n pairs to be worse than the margin.
+
+    His lower bound at that level is his upper one at level 1 - alpha; that it is within the margin is a pass.
+    """
+    return (
+        1 - decision_chances(n, churn=CHURN, net=net, margin=MARGIN, alpha=1 - ALPHA, alarm_alpha=0).passing
+    )
+
+
+def fixed_size(finds: Callable[[int, float], float], net: float, power: float) -> int:
+    """The number of pairs from which on a run of fixed size finds such a net rate that often."""
+    low, high = 0, 32
+    while finds(high, net) < power:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if finds(middle, net) >= power else (middle, high)
+    return high
+
+
+def rows() -> Iterator[Row]:
+    for net, longest in LONGEST.items():
+        course = Walk(calls, longest, CHURN).course(net, CHURN)
+        what = f"call a {net:.0%} regression"
+
+        def row(note: str, plan: int, beside: str, pairs: int, course=course, what=what) -> Row:
+            mean = course.mean_asked(plan, BATCH)
+            return Row(
+                f"{what}, {note}",
+                f"{mean * REQUESTS_A_SAMPLE:,.0f} requests",
+                f"{beside} {pairs * REQUESTS_A_SAMPLE:,}",
+                mean / pairs,
+            )
+
+        for power in POWERS:
+            plan = int(np.searchsorted(np.cumsum(course.called), power))
+            pairs = fixed_size(finds_above_margin, net, power)
+            yield row(f"like errors, power {power:.0%}", plan, "fixed", pairs)
+        size = fixed_size(finds_above_zero, net, KNOWN_EFFECT_POWER)
+        yield row(f"known effect, power {KNOWN_EFFECT_POWER:.0%}", PLANS[-1], "fixed", size)
+        for plan in PLANS:
+            share = course.called[: plan + 1].sum()
+            yield row(f"in a plan of {plan:,} ({share:.0%} on the way)", plan, "all", plan)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
+    argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--runs", type=int, default=1000)
-    print_table(rows(parser.parse_args().runs))
+    ).parse_args()
+    print_table(rows())
 
 
 if __name__ == "__main__":

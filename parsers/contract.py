@@ -42,6 +42,12 @@ class _Complaint:
     parameter: str = ""
 
 
+def keeps_contract(tools: Tools, name: str, arguments: JsonObject) -> bool:
+    """Return True if surely neither a defect nor a note tells of a call that is whole by its grammar."""
+    accepts = tools.exact.get(name)
+    return accepts is not None and accepts(arguments)
+
+
 def schema_defects(
     tools: Tools, name: str, arguments: JsonObject, span: Span, places: Mapping[str, Span] | None = None
 ) -> tuple[Defect, ...]:
@@ -60,8 +66,10 @@ def schema_defects(
     Returns:
         One defect for each violation, ordered by JSON path, then by code.
     """
-    validator = tools.validators.get(name)
-    if validator is None or ((accepts := tools.plain.get(name)) is not None and accepts(arguments)):
+    validator, accepts = tools.validators.get(name), tools.plain.get(name)
+    if validator is None or keeps_contract(tools, name, arguments):
+        return ()
+    if accepts is not None and accepts(arguments):
         return ()
     try:
         complaints = {complaint for error in validator.iter_errors(arguments) for complaint in _read(error)}
@@ -82,7 +90,7 @@ def schema_notes(
 ) -> tuple[Note, ...]:
     """Note each float with no fraction (`5.0`) that stands where the schema asks for an integer."""
     validator = tools.validators.get(name)
-    if validator is None or not _has_whole_float(arguments):
+    if validator is None or keeps_contract(tools, name, arguments) or not _has_whole_float(arguments):
         return ()
     try:
         paths = {

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from .codes import DefectCode, NoteCode
 from .dialect import Dialect
 from .families import foreign_markup
+from .flawless import read_flawless, read_flawless_pairs
 from .raw_blocks import BlockBrokenError, Draft, RawBlockReader, RawGrammar
 from .reasoning import StartsInReasoning, split_reasoning
 from .result import Json, JsonObject, Parsed, Span
@@ -39,6 +40,14 @@ _GRAMMAR = RawGrammar(
     inner_tags=(_KEY_OPEN, _KEY_CLOSE, _VALUE_OPEN, _VALUE_CLOSE),
     lost_closing=re.compile(r"<arg_key>[^<>\n]*+</arg_key>\s*+<arg_value>"),
 )
+# A block as the templates write it, in one variant or the other, whose values hold nothing like a tag of the
+# grammar.
+_VALUE = r"(?:[^<]++|<(?!/?(?:tool_call|arg_key|arg_value)))*+"
+_FLAWLESS = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_.:/-]*+)(\n?)"
+    rf"((?:<arg_key>[^<>\s][^<>]*+</arg_key>\2<arg_value>{_VALUE}</arg_value>\2)*+)"
+)
+_FLAWLESS_PAIR = re.compile(rf"<arg_key>([^<]*+)</arg_key>\n?<arg_value>({_VALUE})")
 
 
 def parse(text: str, tools: Tools | None = None, starts_in_reasoning: StartsInReasoning = False) -> Parsed:
@@ -50,7 +59,13 @@ def parse(text: str, tools: Tools | None = None, starts_in_reasoning: StartsInRe
         starts_in_reasoning: True if the prompt ended with `<think>`; "auto" if nobody knows.
     """
     split = split_reasoning(text, starts_in_reasoning)
-    return _Reader(Transcript(text, tools, split)).read(split.answer)
+    flawless = read_flawless(text, tools, split, (OPEN, CLOSE), _read_flawless_block)
+    return flawless or _Reader(Transcript(text, tools, split)).read(split.answer)
+
+
+def _read_flawless_block(body: str, tools: Tools | None) -> tuple[str, JsonObject] | None:
+    found = _FLAWLESS.fullmatch(body)
+    return None if found is None else read_flawless_pairs(found[1], _FLAWLESS_PAIR.findall(found[3]), tools)
 
 
 class _Reader(RawBlockReader):

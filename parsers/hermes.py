@@ -19,8 +19,10 @@ from .arguments import kind_of
 from .blocks import BlockReader
 from .call_object import duplicate_defects, member_span, object_defects, read_call
 from .codes import DefectCode, NoteCode
+from .contract import keeps_contract
 from .dialect import Dialect
 from .families import foreign_markup
+from .flawless import read_flawless
 from .json_path import shorten
 from .json_scanner import Decoded, JsonError, JsonFault, decode_located
 from .reasoning import StartsInReasoning, split_reasoning
@@ -50,7 +52,17 @@ def parse(text: str, tools: Tools | None = None, starts_in_reasoning: StartsInRe
         starts_in_reasoning: True if the prompt ended with `<think>`; "auto" if nobody knows.
     """
     split = split_reasoning(text, starts_in_reasoning)
-    return _Reader(Transcript(text, tools, split)).read(split.answer)
+    flawless = read_flawless(text, tools, split, (OPEN, CLOSE), _read_flawless_block)
+    return flawless or _Reader(Transcript(text, tools, split)).read(split.answer)
+
+
+def _read_flawless_block(body: str, tools: Tools | None) -> tuple[str, JsonObject] | None:
+    if body[:1] != "\n" or body[-1] != "\n":
+        return None  # some servers want these newlines
+    call = read_call(decode_flawless(body), tools)
+    if call is None or (tools is not None and not keeps_contract(tools, *call)):
+        return None
+    return call
 
 
 class _Reader(BlockReader):
@@ -61,31 +73,10 @@ class _Reader(BlockReader):
         self._framing_noted = False
         self._errors = 0
 
-    def _block(self, start: int, body: int) -> int:
-        """Read a block that is whole and right, as most are, at once; any other step by step."""
-        tag, text, out = self._next_tag(body), self._text, self._out
-        if tag is None or not text.startswith(CLOSE, tag[0]):
-            return super()._block(start, body)
-        piece = text[body : tag[0]]
-        call = read_call(decode_flawless(piece), out.tools)
-        if call is None:
-            return super()._block(start, body)
-        if out.tools is not None:
-            out.judge_contract(*call, partial(member_span, text, self._skip(body)))
-        out.add_call(*call, Span(start, tag[1]))
-        if not (self._framing_noted or (piece[0] == piece[-1] == "\n")):
-            begins, ends = piece.index("{"), piece.rindex("}") + 1
-            self._judge_framing(Span(body, body + begins), Span(body + ends, body + len(piece)))
-        return tag[1]
-
     def _body(self, start: int, body: int, position: int) -> int:
         if not self._text.startswith("{", position):
             return self._no_object(start, body, position)
-        tag = self._next_tag(position)
-        if tag is not None and self._text.startswith(CLOSE, tag[0]):
-            read = decode_located(self._text, position)  # the quick reader declined it
-        else:
-            read = decode(self._text, position, self._next_start(position))
+        read = decode(self._text, position, self._next_start(position))
         if isinstance(read, JsonError):
             return self._broken_json(start, body, read)
         return self._after_object(start, body, position, read)

@@ -8,13 +8,12 @@ array  := "[" (value ("," value)*)? "]"
 import json
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
-from .result import Json, Span
+import msgspec
 
-MAX_DEPTH = 200
-MAX_NUMBER_LENGTH = 4300
+from .quick_json import MAX_DEPTH, MAX_NUMBER_LENGTH, decode_quickly
+from .result import Json, Span
 
 _WHITESPACE = re.compile(r"[ \t\n\r]*+")
 _BLANK = frozenset(" \t\n\r")
@@ -24,6 +23,8 @@ _PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE_LENGTH = 6
+# Of what stands in the outermost container, so much is tried at once: what it costs in vain is bounded.
+_INNER_LENGTH = 4096
 _HIGH_HALVES = range(0xD800, 0xDC00)
 _LOW_HALVES = range(0xDC00, 0xE000)
 _ESCAPE_START = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
@@ -53,8 +54,7 @@ class JsonFault(StrEnum):
     INVALID = "invalid"  # no continuation could mend it
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A member of the outermost object, with the places of its key and its value."""
 
     key: str
@@ -63,8 +63,7 @@ class Member:
     value_span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(msgspec.Struct, frozen=True):
     """One JSON value, which ends at `end`. Of a repeated key the last value counts, as in `json.loads`."""
 
     value: Json
@@ -73,8 +72,7 @@ class Decoded:
     duplicates: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class JsonError:
+class JsonError(msgspec.Struct, frozen=True):
     """A text that is no JSON value.
 
     `position` is the first character that cannot stand there (the end of the text if truncated), `message`
@@ -142,10 +140,15 @@ class _Scanner:
             opened = self._text[self._position : self._position + 1]
             done: Json
             if opened in {"{", "["}:
-                if self._enter(opened):
+                quick = self._decode_inner() if len(self._open) == 1 else None
+                if quick is not None:
+                    done = quick[0]
+                    self._position += quick[1]
+                elif self._enter(opened):
                     continue
-                done = self._open.pop()
-                _ = self._keys.pop()
+                else:
+                    done = self._open.pop()
+                    _ = self._keys.pop()
             else:
                 done = self._scalar(opened)
             while True:  # a value is whole: put it into its container, and close what closes
@@ -155,6 +158,10 @@ class _Scanner:
                     break
                 done = self._open.pop()
                 _ = self._keys.pop()
+
+    def _decode_inner(self) -> tuple[Json, int] | None:
+        """Decode a container in the outermost one, of whose members nobody asks the places, at once."""
+        return decode_quickly(self._text[self._position : self._position + _INNER_LENGTH], MAX_DEPTH - 1)
 
     def _enter(self, opened: str) -> bool:
         """Open a container; return False if it closes at once."""

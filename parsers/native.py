@@ -277,6 +277,8 @@ def _end_open(where: str, found: _Findings, span: Span) -> None:
 
 def _judge_leaks(arguments: JsonObject, raw: str, where: str, found: _Findings) -> None:
     """Say if a tag of the dialect stands in a key or a string of the arguments; the call stays one."""
+    if raw and "\\" not in raw and not any(tag in raw for tag in found.dialect.tags):
+        return  # without escapes the strings are as they stand
     todo: list[Json] = [arguments]
     while todo:
         value = todo.pop()

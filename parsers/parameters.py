@@ -27,20 +27,22 @@ class Parameter:
 
 
 class Parameters:
-    """Finds parameters by the names of function and parameter, each looked up once."""
+    """Finds parameters by the names of function and parameter, each looked up once for the same tools."""
 
     def __init__(self, tools: Tools | None) -> None:
         self._tools = tools
-        self._found: dict[tuple[str, str], Parameter | None] = {}
 
     def find(self, function: str, key: str) -> Parameter | None:
         """Return a parameter, or None if it is not declared (or no tools are known)."""
         root = self._tools.functions.get(function) if self._tools is not None else None
-        if root is None:
+        if self._tools is None or root is None:
             return None
-        if (function, key) not in self._found:
-            self._found[function, key] = _Schemas(root).parameter(key)
-        return self._found[function, key]
+        known = self._tools.parameters.get((function, key))
+        if known is None:
+            known = _Schemas(root).parameter(key)
+            if known is not None:  # what a model makes up is not kept
+                self._tools.parameters[function, key] = known
+        return known
 
     def is_valid(self, function: str, parameter: Parameter, value: Json) -> bool:
         """Return True if a value fits the schema of a parameter; one too large to be checked does not."""

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from .codes import DefectCode, NoteCode
 from .dialect import Dialect
+from .flawless import read_flawless, read_flawless_pairs
 from .raw_blocks import BlockBrokenError, Draft, RawBlockReader, RawGrammar
 from .reasoning import StartsInReasoning, split_reasoning
 from .result import Json, JsonObject, Parsed, Span
@@ -44,6 +45,13 @@ _PARAMETER = re.compile(r"<parameter=([^<>\n]*+)(>?)")
 # A key that is not declared and holds one of these is a tag gone wrong, not a name of its own.
 _NO_KEY = re.compile(r"[=\"'`]|\A\s|\s\Z|\A\Z")
 _REPEATED = "parameter="
+# A block as the template writes it, whose values hold nothing like a tag of the grammar.
+_VALUE = r"(?:[^<]++|<(?!/?(?:tool_call|function|parameter)))++"
+_FLAWLESS = re.compile(
+    r"\n<function=([^<>\n]++)>\n"
+    rf"((?:<parameter=[^<>\n]++>\n{_VALUE}(?<=\n)</parameter>\n)*+)</function>\n"
+)
+_FLAWLESS_PARAMETER = re.compile(rf"<parameter=([^<>\n]++)>\n({_VALUE})</parameter>")
 # How calls of other dialects begin that have no tag of their own: Python, and GLM without arguments.
 _OTHER_CALL = re.compile(r"([A-Za-z_][\w.:/-]{0,127}+(?:\(|(?=\s*+</tool_call>)))")
 
@@ -57,7 +65,18 @@ def parse(text: str, tools: Tools | None = None, starts_in_reasoning: StartsInRe
         starts_in_reasoning: True if the prompt ended with `<think>`; "auto" if nobody knows.
     """
     split = split_reasoning(text, starts_in_reasoning)
-    return _Reader(Transcript(text, tools, split)).read(split.answer)
+    flawless = read_flawless(text, tools, split, (OPEN, CLOSE), _read_flawless_block)
+    return flawless or _Reader(Transcript(text, tools, split)).read(split.answer)
+
+
+def _read_flawless_block(body: str, tools: Tools | None) -> tuple[str, JsonObject] | None:
+    found = _FLAWLESS.fullmatch(body)
+    if found is None:
+        return None
+    pairs = [(key, raw[:-1]) for key, raw in _FLAWLESS_PARAMETER.findall(found[2])]
+    if any(_NO_KEY.search(key) for key, _ in pairs):
+        return None
+    return read_flawless_pairs(found[1], pairs, tools)
 
 
 class _Reader(RawBlockReader):

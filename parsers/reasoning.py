@@ -41,6 +41,9 @@ class Split:
     is_open: bool
 
 
+_NO_THINKING = Split(None, Span(0, 0), 0, is_open=False)
+
+
 def split_reasoning(text: str, starts_in_reasoning: StartsInReasoning = False) -> Split:
     """Split thinking from the answer.
 
@@ -49,6 +52,8 @@ def split_reasoning(text: str, starts_in_reasoning: StartsInReasoning = False) -
         starts_in_reasoning: True if the prompt ended with the opening of thinking. "auto": the text decides;
             it began inside thinking if `</think>` comes with neither `<think>` nor a call before it.
     """
+    if starts_in_reasoning is not True and "think>" not in text:
+        return _NO_THINKING
     opening = _OPENING.match(text)
     if opening is not None:
         start = opening.end()
@@ -57,7 +62,7 @@ def split_reasoning(text: str, starts_in_reasoning: StartsInReasoning = False) -
         start = 0
         tag = Span(0, 0)
     else:
-        return Split(None, Span(0, 0), 0, is_open=False)
+        return _NO_THINKING
     end = text.find(_CLOSE, start)
     if end < 0:
         return Split(tag, Span(start, len(text)), len(text), is_open=True)

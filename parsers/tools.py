@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from referencing._core import Resolver
     from referencing.jsonschema import Schema
 
+    from .parameters import Parameter
+
 # Whatever a tool is called, no dialect could carry a name with these characters in it.
 _DECLARABLE_NAME = re.compile(r"[^\s\x00-\x1f\x7f<>\"'`(){}\[\]=,]{1,128}")
 _SHOWN_MESSAGE = 200
@@ -35,9 +37,10 @@ class Tools:
     """The declared functions of one sample.
 
     `declared` keeps the OpenAI tool objects exactly as given (they are what is sent); `functions` maps each
-    name to its parameter schema; `validators` the same names to the compiled validator, and `plain` some of
-    them to what accepts right arguments at once. `unchecked` says what is wrong with tools that nothing is
-    checked against (see `compile_tools`), one sentence each.
+    name to its parameter schema; `validators` the same names to the compiled validator. Some of them have
+    what accepts right arguments at once: in `plain`, and in `exact` those of which not even a note tells.
+    `unchecked` says what is wrong with tools that nothing is checked against (see `compile_tools`), one
+    sentence each. `parameters` keeps what was looked up of single parameters (see `Parameters`).
     """
 
     declared: tuple[JsonObject, ...]
@@ -45,6 +48,8 @@ class Tools:
     validators: "dict[str, Validator]"
     unchecked: tuple[str, ...] = ()
     plain: dict[str, Accepts] = field(default_factory=dict[str, Accepts])
+    exact: dict[str, Accepts] = field(default_factory=dict[str, Accepts])
+    parameters: "dict[tuple[str, str], Parameter]" = field(default_factory=dict, compare=False, repr=False)
 
 
 def compile_tools(
@@ -84,9 +89,15 @@ def compile_tools(
             _ = validators.setdefault(name, validator)
         if isinstance(tool, Mapping):
             kept.append(tool)
-    accepting = {name: plain_schema(schema) for name, schema in functions.items()}
-    plain = {name: accepts for name, accepts in accepting.items() if accepts is not None}
-    return Tools(tuple(kept), functions, validators, tuple(unchecked), plain)
+    plain, exact = (
+        {
+            name: accepts
+            for name, schema in functions.items()
+            if (accepts := plain_schema(schema, is_exact=is_exact)) is not None
+        }
+        for is_exact in (False, True)
+    )
+    return Tools(tuple(kept), functions, validators, tuple(unchecked), plain, exact)
 
 
 def _compile_tool(

@@ -3,11 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from .codes import DefectCode, NoteCode
-from .contract import schema_defects, schema_notes
+from .contract import keeps_contract, schema_defects, schema_notes
 from .names import name_defect
 from .reasoning import CALL_MARKUP, Split
 from .result import Call, Defect, JsonObject, Note, Parsed, Span
 from .tools import Tools
+
+
+def _span(found: Call | Defect | Note) -> Span:
+    return found.span
 
 
 class Transcript:
@@ -67,7 +71,7 @@ class Transcript:
                 to say.
             places: Where the single parameters stand, in grammars that give each its own markup.
         """
-        if self.tools is None:  # nothing was declared that could be broken
+        if self.tools is None or keeps_contract(self.tools, name, arguments):
             return
         nowhere = Span(0, 0)
         if name not in self.tools.functions:
@@ -93,11 +97,14 @@ class Transcript:
 
     def finish(self) -> Parsed:
         """Return everything, ordered by position."""
+        for found in (self._calls, self._defects, self._notes):
+            if len(found) > 1:
+                found.sort(key=_span)
         return Parsed(
-            calls=tuple(sorted(self._calls, key=lambda call: call.span)),
-            defects=tuple(sorted(self._defects, key=lambda defect: defect.span)),
-            notes=tuple(sorted(self._notes, key=lambda note: note.span)),
-            content="".join(self.text[start:end] for start, end in self._content),
+            calls=tuple(self._calls),
+            defects=tuple(self._defects),
+            notes=tuple(self._notes),
+            content="".join([self.text[start:end] for start, end in self._content]),
             reasoning=self.text[self._split.thinking.start : self._split.thinking.end],
             open=self.is_open,
         )

@@ -11,6 +11,8 @@ as what the schema asks for and breaks: an object, a list, a number. Then the JS
 import re
 from dataclasses import dataclass
 
+import msgspec
+
 from .codes import DefectCode, NoteCode
 from .json_path import json_path, shorten
 from .json_scanner import Decoded, JsonError, JsonFault
@@ -25,6 +27,8 @@ _PYTHON_SPELLINGS: dict[str, tuple[bool | None, str]] = {
     "False": (False, "false"),
     "None": (None, "null"),
 }
+_JSON_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_SHORT_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _STRING_ONLY: Kinds = frozenset({"string"})
 _CONTAINERS = {"{": "object", "[": "array"}
 # Numbers as people and Python write them: what JSON refuses among these is a broken number, not a text.
@@ -33,8 +37,7 @@ _NUMBER_LIKE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TypedValue:
+class TypedValue(msgspec.Struct, frozen=True):
     """A raw value as read. With `defects` the JSON is broken, and the call with it: `value` is the text."""
 
     value: Json
@@ -73,7 +76,7 @@ class ValueReader:
             message = f"{place.path} is written {stripped}, as in Python; JSON writes {json_spelling}"
             note = Note(NoteCode.PYTHON_SPELLING, message, Span(start, start + len(raw)))
             return TypedValue(value, notes=(note,))
-        read = decode(raw)
+        read = _decode(raw)
         if isinstance(read, Decoded) and not read.duplicates and not raw[read.end :].strip(_WHITESPACE):
             if "string" in parameter.kinds and not self._is_other(function, parameter, read.value):
                 return TypedValue(raw)
@@ -96,6 +99,13 @@ class _Place:
 
     def defect(self, code: DefectCode, clause: str, start: int, end: int) -> Defect:
         return Defect(code, f"{self.path}: {clause}", Span(self.start + start, self.start + end))
+
+
+def _decode(raw: str) -> Decoded | JsonError:
+    """Decode a value; most are so short that the scanner would take longer to set up than to read them."""
+    if raw in _JSON_WORDS:
+        return Decoded(_JSON_WORDS[raw], len(raw))
+    return Decoded(int(raw), len(raw)) if _SHORT_INTEGER.fullmatch(raw) else decode(raw)
 
 
 def _is_attempted(raw: str, kinds: Kinds) -> bool:

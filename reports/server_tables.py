@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from ..evals.comparing.arm_summary import ArmSummary
-from ..evals.comparing.speed import ArmSpeed, Kind, fit_pass_cost
+from ..evals.comparing.speed import ArmSpeed, fit_pass_cost
+from ..evals.comparing.timed_answer import Kind
 from ..evals.judging.position import PARTS, PassesByPart
 from ..evals.judging.ways import WayCode, WaySummary
 from .table import MISSING, Table

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
+import msgspec
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -13,6 +14,7 @@ from ..parsers.contract import schema_defects
 from ..parsers.result import Json, JsonObject, Span
 from ..parsers.tools import Tools, ToolSchemaError, compile_tools
 from .bfcl_terms import BfclTerms
+from .json_lines import json_value
 from .problems import SampleError
 from .raw_bfcl import RawTerms, TermsError, terms_from_raw, terms_to_json
 from .request_fields import PLANNED_FIELDS
@@ -20,7 +22,7 @@ from .sample import Expected, ExpectedCall, MatchRule, Sample
 from .values import member_path, shown
 
 DEFAULT_CATEGORY = "uncategorised"
-_LONGEST_NAME = 200
+LONGEST_NAME = 200
 _TOOL_CHOICE_EXPECTED = (
     'expected "auto", "required", "none" or {"type": "function", "function": {"name": "…"}}'
 )
@@ -28,9 +30,9 @@ _TOOL_CHOICE_EXPECTED = (
 
 def _printable_name(value: str) -> str:
     is_plain = value.isprintable() or not any(_breaks_a_line(character) for character in value)
-    if not 1 <= len(value) <= _LONGEST_NAME or not is_plain:
+    if not 1 <= len(value) <= LONGEST_NAME or not is_plain:
         raise ValueError(
-            f"is {shown(value)}, expected 1 to {_LONGEST_NAME} characters, no control character among them"
+            f"is {shown(value)}, expected 1 to {LONGEST_NAME} characters, no control character among them"
         )
     return value
 
@@ -161,17 +163,33 @@ def _tools(read: _RawSample, *, is_redacted: bool, is_checked: bool) -> Tools:
     """Compile the tools of a sample; most samples of a suite share theirs with others."""
     if not read.tools and read.expected is not None:
         raise SampleError("tools", "is missing" if read.tools is None else "is empty, expected at least one")
-    declared = json.dumps(read.tools or [], ensure_ascii=False)
+    declared = _text_of(read.tools or [])
     may_be_unchecked = is_redacted or (read.tools_unchecked and read.expected is None)
     # What may be wrong and kept has to be looked at each time: the check says which tools are.
-    return _compiled(
+    return compile_declared(
         declared, may_be_unchecked=may_be_unchecked, is_checked=is_checked and not may_be_unchecked
     )
 
 
+def _text_of(declared: list[dict[str, Any]]) -> bytes | str:
+    try:
+        return msgspec.json.encode(declared)
+    except (ValueError, RecursionError):
+        return json.dumps(declared)  # which can write lone surrogates
+
+
 @lru_cache(maxsize=256)
-def _compiled(declared: str, *, may_be_unchecked: bool, is_checked: bool) -> Tools:
-    return compile_tools(json.loads(declared), may_be_unchecked=may_be_unchecked, is_checked=is_checked)
+def compile_declared(declared: bytes | str, *, may_be_unchecked: bool, is_checked: bool) -> Tools:
+    """Compile the tools that a JSON text declares, once for all samples that declare the same.
+
+    Raises:
+        ToolSchemaError: See `compile_tools`.
+        SampleError: The text is no JSON, or no list.
+    """
+    read = json_value(declared if isinstance(declared, str) else declared.decode("utf-8"))
+    if not isinstance(read, list):
+        raise SampleError("tools", f"is {shown(read)}, expected a list")
+    return compile_tools(read, may_be_unchecked=may_be_unchecked, is_checked=is_checked)
 
 
 def sample_to_json(sample: Sample) -> dict[str, Json]:

@@ -8,6 +8,7 @@ from .json_lines import JsonRead, json_value, read_json_lines
 from .problems import Problems, SampleError
 from .raw_sample import sample_from_json
 from .sample import Sample
+from .sample_line import read_as_written
 from .values import shown
 
 
@@ -52,6 +53,8 @@ def read_checked_line(line: bytes, *, is_redacted: bool) -> Sample:
     Raises:
         SampleError: It is no sample; `read_suite_file` says of the whole file what is wrong.
     """
+    if not is_redacted and (sample := read_as_written(line)) is not None:
+        return sample
     try:
         value = json_value(line.decode("utf-8"))
     except UnicodeDecodeError:

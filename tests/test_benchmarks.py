@@ -9,7 +9,10 @@ import pytest
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 # Not started by hand: what several of them share.
-SHARED = ("made_run.py", "measured.py", "quick_server.py")
+SHARED = (
+    *("made_run.py", "measured.py", "quick_server.py", "walked.py"),
+    *("known_texts.py", "lenient_readers.py", "public_parsers.py"),
+)
 
 
 @pytest.mark.heavy

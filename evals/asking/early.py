@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ...tasks.draw import Draw
 from ..attempt import Attempt, Stage
-from ..decision.sequential import net_over_margin
+from ..decision.sequential import evidence_of_regression
 from ..judging.attribute import attribute
 from ..judging.finding import Cause, Finding, Transition
 from ..judging.ladder import grade_sample
@@ -24,7 +24,7 @@ BATCH = 50
 
 @dataclass(slots=True)
 class _Tally:
-    """One candidate's pairs so far, and the largest e-value on the way."""
+    """One candidate's pairs so far, and the strongest evidence on the way."""
 
     gate: GateSection
     regressions: int = 0
@@ -46,7 +46,7 @@ class _Tally:
         elif finding.transition is Transition.REGRESSION:
             self.regressions += 1
             # Nothing but a regression raises the value.
-            value = net_over_margin(self.regressions, self.fixes, self.pairs, self.gate.margin)
+            value = evidence_of_regression(self.regressions, self.fixes, self.pairs, self.gate.margin)
             self.peak = max(self.peak, value)
 
 
@@ -55,7 +55,8 @@ class EarlyLook:
     """What was seen of one candidate on the way.
 
     `asked` of `planned` samples were asked of it; `pairs` of them are labelled, judged, and right in one arm
-    or both. `peak` is the largest e-value against "the net rate is within the margin".
+    or both. `peak` is the largest `evidence_of_regression`, an e-value against "the net rate is within the
+    margin".
     """
 
     asked: int
@@ -113,8 +114,8 @@ class Walk:
     """The way through a run's samples; it goes on where it stopped when more answers have come.
 
     A run of fixed size asks every sample of every arm. With `until_decided` the walk goes through settled
-    samples in their random order. It drops a candidate after the pair at which its e-value reached
-    2 · candidates / alpha: half of alpha, shared by the candidates; the tests at the end have the other half.
+    samples in their random order. It drops a candidate after the pair at which the evidence reached
+    candidates / alpha: the candidates share alpha (`sequential.py` says what of it is left for the end).
 
     Args:
         run: The run so far.
@@ -238,4 +239,4 @@ def _places(record: Record, arms: Mapping[str, tuple[str, ...]]) -> list[Place]:
 
 
 def _needed(plan: Plan, gate: GateSection) -> float:
-    return 2 * len(plan.candidates) / gate.alpha
+    return len(plan.candidates) / gate.alpha

@@ -19,27 +19,20 @@ class GrowingRecord(Record):
 
     def keep(self, attempt: Attempt) -> None:
         """Add an attempt that stands in the journal, as `read_run` would on reading it."""
-        key, pair = attempt.key, (attempt.id, attempt.arm)
+        key, place = attempt.key, (attempt.id, attempt.arm)
         # The rows first: what makes them looks at all attempts.
-        rows = self.by_sample if self._is_plain(attempt) else self.beside
+        own, beside = self._rows
+        way = (self.plan.run.mode, self.plan.run.is_streamed)
+        rows = own if (attempt.mode, attempt.stream) == way else beside
         before = self.attempts.get(key)
         keep_attempt(self.attempts, attempt.without_request())
         kept = self.attempts[key]
         if kept is not before:
-            rows[pair] = (*(one for one in rows.get(pair, ()) if one is not before), kept)
-
-    def _is_plain(self, attempt: Attempt) -> bool:
-        return (attempt.mode, attempt.stream) == (self.plan.run.mode, self.plan.run.is_streamed)
+            rows[place] = (*(one for one in rows.get(place, ()) if one is not before), kept)
 
     @cached_property
-    def by_sample(self) -> dict[tuple[str, str], tuple[Attempt, ...]]:
-        """See `Record`."""
-        return dict(self._rows(is_beside=False))
-
-    @cached_property
-    def beside(self) -> dict[tuple[str, str], tuple[Attempt, ...]]:
-        """See `Record`."""
-        return dict(self._rows(is_beside=True))
+    def _rows(self) -> tuple[dict[tuple[str, str], tuple[Attempt, ...]], ...]:
+        return tuple(dict(rows) for rows in super()._rows)
 
 
 def read_growing(directory: Path) -> GrowingRecord:

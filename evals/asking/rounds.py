@@ -124,8 +124,7 @@ def _confirm_round(
 
 
 def _is_missing(record: Record, ask: Ask, gave_up: AbstractSet[Key]) -> bool:
-    key = ask.key
-    attempt = record.attempts.get(key)
+    attempt = record.attempts.get(ask)
     if attempt is not None and (attempt.succeeded or is_refused_budget(attempt, record.plan.run)):
         return False
-    return key not in gave_up
+    return ask not in gave_up

@@ -28,9 +28,10 @@ def plain_ask(
 
 def first_round(record: Record, places: Sequence[Place]) -> list[Ask]:
     """Every arm's first answers."""
-    budget = record.plan.run.max_tokens
+    run = record.plan.run
+    mode, is_streamed, budget = run.mode, run.is_streamed, run.max_tokens
     return [
-        plain_ask(record, place.sample.id, arm.name, Stage.FIRST, budget)
+        Ask(place.sample.id, arm.name, mode, is_streamed, Stage.FIRST, budget)
         for arm in record.plan.arms
         for place in places
         if arm.name in place.arms
@@ -39,13 +40,14 @@ def first_round(record: Record, places: Sequence[Place]) -> list[Ask]:
 
 def control_round(record: Record, places: Sequence[Place]) -> list[Ask]:
     """The baseline's first answers once more."""
-    plan = record.plan
-    if not plan.run.control:
+    run, baseline = record.plan.run, record.plan.baseline.name
+    if not run.control:
         return []
+    mode, is_streamed, budget = run.mode, run.is_streamed, run.max_tokens
     return [
-        plain_ask(record, place.sample.id, plan.baseline.name, Stage.CONTROL, plan.run.max_tokens)
+        Ask(place.sample.id, baseline, mode, is_streamed, Stage.CONTROL, budget)
         for place in places
-        if plan.baseline.name in place.arms
+        if baseline in place.arms
     ]
 
 
@@ -85,17 +87,16 @@ def is_settled(record: Record, place: Place) -> bool:
     """True when nothing of what judges this sample was left unasked; a failed request counts as asked."""
     here = [place]
     rounds = (first_round(record, here), control_round(record, here), *doubled_rounds(record, here))
-    return all(ask.key in record.attempts for asks in rounds for ask in asks)
+    return all(ask in record.attempts for asks in rounds for ask in asks)
 
 
 def _is_cut_somewhere(record: Record, place: Place, budget: int) -> bool:
     """True when an answer at that budget, or the control's, was cut or lost in the server's parser."""
-    return any(
-        _wants_more(answer)
-        for arm in place.arms
-        for (stage, max_tokens, _), answer in read_answers(record, place.sample, arm).items()
-        if max_tokens == budget and stage is not Stage.CONFIRM
-    )
+    for arm in place.arms:
+        for (stage, max_tokens, _), answer in read_answers(record, place.sample, arm).items():
+            if max_tokens == budget and stage is not Stage.CONFIRM and _wants_more(answer):
+                return True
+    return False
 
 
 def _wants_more(answer: Answer) -> bool:

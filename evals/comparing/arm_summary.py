@@ -4,6 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ..attempt import Attempt, Drafts, Stage
 from ..judging.grade import Verdict
@@ -98,11 +99,9 @@ class ArmCounts:
 def count_arm(record: Record, arm: str, graded: Sequence[GradedSample]) -> ArmCounts:
     """Count one arm's first attempts."""
     budget = record.plan.run.max_tokens
-    firsts = [
-        attempt
-        for sample in record.samples
-        if (attempt := record.attempt(sample.id, arm, Stage.FIRST, budget)) is not None
-    ]
+    asked = [attempt for one in graded for attempt in record.by_sample.get((one.sample.id, arm), ())]
+    beside = (attempt for one in graded for attempt in record.beside.get((one.sample.id, arm), ()))
+    firsts = [one for one in asked if one.stage is Stage.FIRST and one.max_tokens == budget]
     grades = [grade for one in graded if (grade := one.arms[arm].get(budget)) is not None]
     answered = [attempt for attempt in firsts if attempt.succeeded]
     return ArmCounts(
@@ -113,10 +112,7 @@ def count_arm(record: Record, arm: str, graded: Sequence[GradedSample]) -> ArmCo
         endings=Counter(grade.answer.ending.value for grade in grades if grade.answer is not None),
         verdicts=Counter(grade.verdict for grade in grades),
         drafts=_sum(attempt.spec for attempt in answered if attempt.spec is not None),
-        has_drafted=any(
-            attempt.arm == arm and attempt.spec is not None and attempt.spec.draft_tokens > 0
-            for attempt in record.attempts.values()
-        ),
+        has_drafted=any(one.spec is not None and one.spec.draft_tokens > 0 for one in chain(asked, beside)),
         rates=speeds(answered) if record.plan.is_in_turn else [],
     )
 

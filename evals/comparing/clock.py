@@ -3,8 +3,7 @@
 from collections.abc import Collection
 from enum import StrEnum
 
-from ..attempt import Attempt
-from ..plan import Mode
+from .timed_answer import TimedAnswer
 
 # No engine makes a forward pass in less: pieces closer together were held back and let go at once, by a proxy
 # that buffers, a server's parser, or a machine with no core to spare for its HTTP side.
@@ -21,51 +20,42 @@ class Clock(StrEnum):
     STREAM = "client, after the first token"  # ours, from the first event of a stream to its end
     WHOLE = "client, prompt included"  # ours, from sending to the end
 
-    def generation_ms(self, attempt: Attempt) -> float | None:
+    def generation_ms(self, answer: TimedAnswer) -> float | None:
         """How long the tokens took (but by `WHOLE`, from the first one on); None where it is not known."""
         match self:
             case Clock.SERVER:
-                return None if attempt.timing is None else attempt.timing.predicted_ms
+                return answer.predicted_ms
             case Clock.STREAM:
-                began = _began_ms(attempt)
-                return None if began is None else attempt.duration_ms - began
+                return None if answer.began_ms is None else answer.duration_ms - answer.began_ms
             case Clock.WHOLE:
-                return attempt.duration_ms
+                return answer.duration_ms
 
-    def rate(self, attempt: Attempt) -> float | None:
+    def rate(self, answer: TimedAnswer) -> float | None:
         """Tokens per second; the first token of a stream came with the prompt."""
-        tokens, ms = attempt.completion_tokens or 0, self.generation_ms(attempt)
+        tokens, ms = answer.tokens, self.generation_ms(answer)
         if self is Clock.STREAM:
             tokens -= 1
         return tokens / ms * 1000 if ms and ms > 0 and tokens > 0 else None
 
 
-def choose_clock(by_arm: Collection[Collection[Attempt]]) -> Clock | None:
+def choose_clock(by_arm: Collection[Collection[TimedAnswer]]) -> Clock | None:
     """The best clock that every arm has; None where no arm has an answer.
 
     Args:
         by_arm: The answers of each arm.
     """
-    answered = [attempts for attempts in by_arm if attempts]
+    answered = [answers for answers in by_arm if answers]
     if not answered:
         return None
-    if all(one.timing is not None and one.timing.predicted_ms for attempts in answered for one in attempts):
+    if all(one.predicted_ms for answers in answered for one in answers):
         return Clock.SERVER
-    bursts = (sum(map(_is_burst, attempts)) / len(attempts) for attempts in answered)
+    bursts = (sum(map(_is_burst, answers)) / len(answers) for answers in answered)
     return Clock.STREAM if all(share <= _MOST_BURSTS for share in bursts) else Clock.WHOLE
 
 
-def _began_ms(attempt: Attempt) -> float | None:
-    """When the first token was there; a server's parser may have held its piece back, but not its event."""
-    if attempt.first_event_ms is not None or attempt.mode is Mode.NATIVE:
-        return attempt.first_event_ms
-    return attempt.ttft_ms
-
-
-def _is_burst(attempt: Attempt) -> bool:
+def _is_burst(answer: TimedAnswer) -> bool:
     """Whether the pieces came all at once (or none was seen to come), and their times say nothing."""
-    began = _began_ms(attempt)
-    if began is None:
+    if answer.began_ms is None:
         return True
-    pieces = max((attempt.chunks or 1) - 1, 1)
-    return (attempt.completion_tokens or 0) > 1 and attempt.duration_ms - began < _LEAST_PIECE_MS * pieces
+    pieces = max((answer.chunks or 1) - 1, 1)
+    return answer.tokens > 1 and answer.duration_ms - answer.began_ms < _LEAST_PIECE_MS * pieces

@@ -8,12 +8,11 @@ after it every pass makes one token, and those of a draft that it accepted.
 
 import statistics
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import chain
 
-from ..attempt import Attempt, Drafts, Stage
+from ..attempt import Drafts, Stage
 from ..judging.ladder import GradedSample
 from ..runs.record import Record
 from ..runs.run import Run
@@ -21,17 +20,10 @@ from ..servers.counters import Counters
 from ..servers.server import Speculating
 from .arm_summary import ArmSummary
 from .clock import Clock, choose_clock
+from .timed_answer import Kind, TimedAnswer, TimedAnswers, time_answer
 
 # Of rows and times, for a line to be worth drawing a conclusion from: nine tenths of the variance explained.
 _LEAST_CORRELATION = 0.95
-
-
-class Kind(StrEnum):
-    """What an answer is made of: drafting lives on repetition, and calls repeat more than prose."""
-
-    CALLS = "calls"
-    CODE = "code"
-    PROSE = "prose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,39 +75,32 @@ class PassCost:
         return best
 
 
-@dataclass(frozen=True, slots=True)
-class TimedAnswer:
-    """A first answer without its texts, and what it is made of."""
-
-    attempt: Attempt
-    kind: Kind | None
-
-
-def timed_answers(record: Record, arm: str, graded: Sequence[GradedSample]) -> list[TimedAnswer]:
+def timed_answers(record: Record, arm: str, graded: Sequence[GradedSample]) -> TimedAnswers:
     """The first answers of an arm whose tokens are counted; none where arms were asked side by side."""
+    timed = TimedAnswers()
     if not record.plan.is_in_turn:
-        return []
-    return [
-        TimedAnswer(
-            replace(attempt, content=None, reasoning=None, tool_calls=None, raw_text=None, request={}),
-            _kind(record, one, arm),
-        )
-        for one in graded
-        for attempt in record.by_sample.get((one.sample.id, arm), ())
-        if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens
-    ]
+        return timed
+    budget, starts = record.plan.run.max_tokens, record.starts.get(arm, ())
+    for one in graded:
+        grade = one.arms[arm].get(budget)
+        parsed = None if grade is None or grade.answer is None else grade.answer.parsed
+        for attempt in record.by_sample.get((one.sample.id, arm), ()):
+            if attempt.stage is Stage.FIRST and attempt.succeeded and attempt.completion_tokens:
+                # Both are UTC in one ISO format: text order is the order of time.
+                timed.append(time_answer(attempt, bisect_right(starts, attempt.started_at), parsed))
+    return timed
 
 
 def measure_speed(
-    run: Run, timed: Mapping[str, Sequence[TimedAnswer]], arms: Sequence[ArmSummary]
+    run: Run, timed: Mapping[str, TimedAnswers], arms: Sequence[ArmSummary]
 ) -> tuple[ArmSpeed, ...]:
     """Measure every arm of a run; empty where arms were asked side by side."""
     if not run.plan.is_in_turn:
         return ()
     baseline = run.plan.baseline.name
-    warm = {arm.name: _warm_by_start(run, timed[arm.name], arm) for arm in arms}
+    warm = {arm.name: _warm_by_start(timed[arm.name]) for arm in arms}
     clock = choose_clock([list(chain.from_iterable(starts)) for starts in warm.values()])
-    measured = {arm.name: _measure(run, timed[arm.name], arm, warm[arm.name], clock) for arm in arms}
+    measured = {arm.name: _measure(run, arm, warm[arm.name], clock) for arm in arms}
     reference = measured[baseline].tokens_per_second
     return tuple(_with_speedup(one, reference) for one in measured.values())
 
@@ -142,26 +127,20 @@ def fit_pass_cost(speeds: Sequence[ArmSpeed]) -> PassCost | None:
 
 
 def _measure(
-    run: Run,
-    timed: Sequence[TimedAnswer],
-    arm: ArmSummary,
-    starts: Sequence[Sequence[Attempt]],
-    clock: Clock | None,
+    run: Run, arm: ArmSummary, starts: Sequence[Sequence[TimedAnswer]], clock: Clock | None
 ) -> ArmSpeed:
-    kinds = {one.attempt.id: one.kind for one in timed}
-    attempts = list(chain.from_iterable(starts))
-    rates = {one.id: rate for one in attempts if clock and (rate := clock.rate(one)) is not None}
-    by_start = [median for one in starts if (median := _median(_of(one, rates))) is not None]
+    answers = list(chain.from_iterable(starts))
+    by_start = [median for one in starts if (median := _median(_rates(one, clock))) is not None]
     counted, facts = arm.counted, run.facts.get(arm.name)
-    passes, rows, tokens, ms = _passes(attempts, clock, arm)
+    passes, rows, tokens, ms = _passes(answers, clock, arm)
     return ArmSpeed(
         name=arm.name,
-        n=len(attempts),
-        source=clock if attempts else None,
+        n=len(answers),
+        source=clock if answers else None,
         tokens_per_second=_median(by_start),
         speedup=None,
-        latency_ms=_median([one.duration_ms for one in attempts]),
-        ttft_ms=_median([one.ttft_ms for one in attempts if one.ttft_ms is not None]),
+        latency_ms=_median([one.duration_ms for one in answers]),
+        ttft_ms=_median([one.ttft_ms for one in answers if one.ttft_ms is not None]),
         acceptance=arm.acceptance,
         accepted_per_position=()
         if counted is None or not counted.drafts
@@ -176,27 +155,27 @@ def _measure(
         by_kind={
             kind: (len(of_kind), statistics.median(of_kind))
             for kind in Kind
-            if (of_kind := [rate for sample, rate in rates.items() if kinds.get(sample) is kind])
+            if (of_kind := _rates((one for one in answers if one.kind is kind), clock))
         },
         by_start=tuple(by_start) if len(by_start) > 1 else (),
     )
 
 
-def _warm_by_start(run: Run, timed: Sequence[TimedAnswer], arm: ArmSummary) -> list[list[Attempt]]:
+def _warm_by_start(timed: TimedAnswers) -> list[list[TimedAnswer]]:
     """An arm's first answers after each start of its server, in order, without the first of each start."""
-    by_start: dict[int, list[Attempt]] = {}
-    for attempt in sorted((one.attempt for one in timed), key=lambda attempt: attempt.index):
-        # Both are UTC in one ISO format: text order is the order of time.
-        start = bisect_right(run.starts.get(arm.name, ()), attempt.started_at)
-        by_start.setdefault(start, []).append(attempt)
+    by_start: dict[int, list[TimedAnswer]] = {}
+    for answer in sorted(timed, key=lambda one: one.position):
+        by_start.setdefault(answer.start, []).append(answer)
     return [answers[1:] for answers in by_start.values()]
 
 
-def _of(attempts: Sequence[Attempt], rates: Mapping[str, float]) -> list[float]:
-    return [rates[one.id] for one in attempts if one.id in rates]
+def _rates(answers: Iterable[TimedAnswer], clock: Clock | None) -> list[float]:
+    return [] if clock is None else [rate for one in answers if (rate := clock.rate(one)) is not None]
 
 
-def _passes(attempts: Sequence[Attempt], clock: Clock | None, arm: ArmSummary) -> tuple[int, int, int, float]:
+def _passes(
+    answers: Sequence[TimedAnswer], clock: Clock | None, arm: ArmSummary
+) -> tuple[int, int, int, float]:
     """Passes, rows, tokens and milliseconds after the first token, over the answers whose drafts are counted.
 
     What was accepted behind the end of an answer is counted as accepted and never delivered, so tokens less
@@ -205,10 +184,10 @@ def _passes(attempts: Sequence[Attempt], clock: Clock | None, arm: ArmSummary) -
     """
     passes = rows = tokens = 0
     total_ms = 0.0
-    for attempt in attempts:
-        ms = clock.generation_ms(attempt) if clock else None
-        drafts = attempt.spec or (Drafts(0, 0, 0) if arm.speculating is Speculating.OFF else None)
-        later = (attempt.completion_tokens or 0) - 1
+    for answer in answers:
+        ms = clock.generation_ms(answer) if clock else None
+        drafts = answer.drafts or (Drafts(0, 0, 0) if arm.speculating is Speculating.OFF else None)
+        later = answer.tokens - 1
         if drafts is None or ms is None or later < 1:
             continue
         own = max(later - drafts.accepted_tokens, _steps(drafts, arm.counted), 1)
@@ -226,16 +205,6 @@ def _steps(drafts: Drafts, counted: Counters | None) -> int:
     if counted is None or not counted.drafts or not counted.draft_tokens:
         return 0
     return round(drafts.draft_tokens * counted.drafts / counted.draft_tokens)
-
-
-def _kind(record: Record, graded: GradedSample, arm: str) -> Kind | None:
-    grade = graded.arms[arm].get(record.plan.run.max_tokens)
-    if grade is None or grade.answer is None:
-        return None
-    parsed = grade.answer.parsed
-    if parsed.calls or parsed.open:
-        return Kind.CALLS
-    return Kind.CODE if "```" in parsed.content else Kind.PROSE
 
 
 def _with_speedup(one: ArmSpeed, reference: float | None) -> ArmSpeed:

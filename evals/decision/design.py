@@ -75,8 +75,8 @@ class Design:
 def design_run(plan: Plan, samples: int, expectation: Expectation) -> Design:
     """Work out what a plan asks and what it can see.
 
-    The alarm is taken at its smallest level: alpha shared by all candidates, and halved where a run may stop
-    early. What early looks find on the way comes on top.
+    The alarm is taken at its smallest level: alpha shared by all candidates, less the part of early looks
+    where a run may stop early. What these find on the way comes on top.
 
     Args:
         plan: The plan.

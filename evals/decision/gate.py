@@ -11,6 +11,7 @@ from ..plan import PRESET_SAMPLES, GateSection
 from ..runs.shard import Part
 from ..servers.server import Speculating
 from .alarms import alarm_tests, alarms
+from .sequential import SHARE_ON_THE_WAY
 from .statistics import mcnemar_midp, samples_to_decide, tango_interval, upper_bound
 
 
@@ -131,8 +132,8 @@ def decide(
 
 
 def alarm_alpha(gate: GateSection, *, is_sequential: bool) -> float:
-    """The level of the alarms at the end of a run: half of alpha where the other half went on early looks."""
-    return gate.alpha / 2 if is_sequential else gate.alpha
+    """The level of the alarms at the end of a run: less what early looks had of alpha."""
+    return gate.alpha * (1 - SHARE_ON_THE_WAY) if is_sequential else gate.alpha
 
 
 def alarm_p_values(

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from ...errors import UserError
@@ -151,7 +152,8 @@ def _with_known(comparison: Comparison, accepted: Accepted) -> Comparison:
     return replace(
         comparison,
         findings=tuple(
-            replace(finding, is_known=_change(finding) in accepted.changes) for finding in comparison.findings
+            msgspec.structs.replace(finding, is_known=_change(finding) in accepted.changes)
+            for finding in comparison.findings
         ),
     )
 

@@ -1,10 +1,11 @@
 """One answer as read: what the model said, how it ended, and whether the cap cut it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import cast
+
+import msgspec
 
 from ...parsers.codes import DefectCode, NoteCode
 from ...parsers.dialect import Dialect
@@ -44,8 +45,7 @@ _CUT = frozenset((Ending.CUT, Ending.CUT_MASKED, Ending.CUT_CONTEXT, Ending.CUT_
 _CUT_BY_LENGTH = frozenset((Ending.CUT, Ending.CUT_SERVER, Ending.CUT_REASONING))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """A successful attempt, read.
 
     `parsed` keeps every defect; `defects` leaves out those that the cut explains. `is_server_failure` says
@@ -136,7 +136,7 @@ def read_answer(
         parsed = dialect.parse(attempt.content or "", tools, settings.starts_in_reasoning)
         if attempt.reasoning:
             # The server split the thinking off; what is left in the content is read after it.
-            parsed = replace(parsed, reasoning=attempt.reasoning + parsed.reasoning)
+            parsed = msgspec.structs.replace(parsed, reasoning=attempt.reasoning + parsed.reasoning)
     raw = None
     if attempt.raw_text is not None and attempt.mode is Mode.NATIVE:
         raw = dialect.parse(attempt.raw_text, tools, settings.starts_in_reasoning)
@@ -179,11 +179,11 @@ def settle_endings(answers: Mapping[int, Answer]) -> dict[int, Answer]:
     for budget, larger in pairwise(budgets):
         here, there = answers[budget], answers[larger]
         if here.is_below_budget and there.is_below_budget and _same_length(here.attempt, there.attempt):
-            settled[budget] = replace(here, ending=Ending.CUT_SERVER)
-            settled[larger] = replace(there, ending=Ending.CUT_SERVER)
+            settled[budget] = _ended(here, Ending.CUT_SERVER)
+            settled[larger] = _ended(there, Ending.CUT_SERVER)
         elif here.ending is there.ending is Ending.CUT_MASKED and _same_length(here.attempt, there.attempt):
-            settled[budget] = replace(here, ending=_told(here))
-            settled[larger] = replace(there, ending=_told(there))
+            settled[budget] = _ended(here, _told(here))
+            settled[larger] = _ended(there, _told(there))
         elif (
             here.ending is Ending.CUT_MASKED
             and here.attempt.mode is Mode.NATIVE
@@ -191,8 +191,12 @@ def settle_endings(answers: Mapping[int, Answer]) -> dict[int, Answer]:
             and not there.is_cut
             and same_calls(there.parsed.calls, here.parsed.calls) is None
         ):
-            settled[budget] = replace(here, ending=Ending.FINISHED)
+            settled[budget] = _ended(here, Ending.FINISHED)
     return settled
+
+
+def _ended(answer: Answer, ending: Ending) -> Answer:
+    return msgspec.structs.replace(answer, ending=ending)
 
 
 def _told(answer: Answer) -> Ending:

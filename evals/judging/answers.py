@@ -1,6 +1,6 @@
 """The answers of a run, each read once however often a session or a report looks at it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -8,12 +8,22 @@ from ...parsers.dialect import Dialect
 from ...parsers.result import Parsed
 from ...parsers.tools import Tools
 from ...tasks.sample import Sample
-from ..attempt import Attempt, Key, Stage
+from ..attempt import Attempt, Stage
 from ..plan import Mode, RunSection
 from .answer import Answer, read_answer, settle_endings
 
 # Which of an arm's answers to a sample: stage, budget, number.
 Rung: TypeAlias = tuple[Stage, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What an attempt was read as, and with which settings and tools."""
+
+    attempt: Attempt
+    settings: RunSection
+    tools: Tools
+    parsed: Parsed
 
 
 @dataclass(slots=True)
@@ -23,13 +33,7 @@ class Answers:
     Arms and controls mostly say the same to one sample, and the same text reads the same.
     """
 
-    _read: dict[tuple[Key, int | None], tuple[RunSection, Answer]] = field(
-        default_factory=dict[tuple[Key, int | None], tuple[RunSection, Answer]]
-    )
-    _parsed: dict[tuple[str, str | None, str | None], tuple[RunSection, Tools, Parsed]] = field(
-        default_factory=dict[tuple[str, str | None, str | None], tuple[RunSection, Tools, Parsed]]
-    )
-
+    _parsed: dict[Hashable, _Held] = field(default_factory=dict[Hashable, _Held])
     _rungs: dict[tuple[str, str, int | None], tuple[Sequence[Attempt], Mapping[Rung, Answer]]] = field(
         default_factory=dict[tuple[str, str, int | None], tuple[Sequence[Attempt], Mapping[Rung, Answer]]]
     )
@@ -53,8 +57,8 @@ class Answers:
             settings: Of the run.
             context: Tokens that prompt and answer share on this server.
         """
-        key = (sample.id, arm, context)
-        held = self._rungs.get(key)
+        place = (sample.id, arm, context)
+        held = self._rungs.get(place)
         if held is not None and held[0] is attempts:
             return held[1]
         read = {
@@ -65,35 +69,29 @@ class Answers:
             if attempt.succeeded
         }
         # First and doubled are one ladder, the controls another; a confirmation stands alone.
-        for stages in ((Stage.FIRST, Stage.DOUBLED), (Stage.CONTROL,)):
-            rungs = {key[1]: key for key in read if key[0] in stages}
+        for stages in ((Stage.FIRST, Stage.DOUBLED), (Stage.CONTROL,)) if len(read) > 1 else ():
+            rungs = {rung[1]: rung for rung in read if rung[0] in stages}
             if len(rungs) > 1:
-                settled = settle_endings({budget: read[key] for budget, key in rungs.items()})
+                settled = settle_endings({budget: read[rung] for budget, rung in rungs.items()})
                 read.update((rungs[budget], answer) for budget, answer in settled.items())
-        self._rungs[key] = (attempts, read)
+        self._rungs[place] = (attempts, read)
         return read
 
     def read(
         self, attempt: Attempt, tools: Tools, dialect: Dialect, settings: RunSection, context: int | None
     ) -> Answer:
-        """Read a successful attempt, or return what was read of it; the arguments are `read_answer`'s."""
-        key = (attempt.key, context)
-        held = self._read.get(key)
-        if held is not None and held[0] is settings and held[1].attempt is attempt:
-            return held[1]
-        answer = read_answer(
-            attempt, tools, dialect, settings, context, parsed=self._same_text(attempt, tools, settings)
+        """Read a successful attempt; the arguments are `read_answer`'s."""
+        # What a server's parser made of an answer reads the same for that attempt alone, whose object lives
+        # as long as it is held.
+        what = (
+            (attempt.id, attempt.content, attempt.reasoning) if _is_text(attempt) else (id(attempt), context)
         )
-        self._read[key] = (settings, answer)
-        if _is_text(attempt):
-            self._parsed[attempt.id, attempt.content, attempt.reasoning] = (settings, tools, answer.parsed)
+        held = self._parsed.get(what)
+        if held is not None and held.settings is settings and held.tools is tools:
+            return read_answer(attempt, tools, dialect, settings, context, parsed=held.parsed)
+        answer = read_answer(attempt, tools, dialect, settings, context)
+        self._parsed[what] = _Held(attempt, settings, tools, answer.parsed)
         return answer
-
-    def _same_text(self, attempt: Attempt, tools: Tools, settings: RunSection) -> Parsed | None:
-        if not _is_text(attempt):
-            return None
-        held = self._parsed.get((attempt.id, attempt.content, attempt.reasoning))
-        return held[2] if held is not None and held[0] is settings and held[1] is tools else None
 
 
 def _is_text(attempt: Attempt) -> bool:

@@ -5,9 +5,9 @@ endings, the same for every sample, never about who was right.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import cast
 
+import msgspec
 from pydantic import JsonValue
 
 from ...tasks.bfcl_reading import read_bfcl_answer
@@ -30,8 +30,7 @@ ONLY_BATCHED = "only_batched"
 ONLY_WARM = "only_warm"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True):
     """Two ladders judged, without names: what `judge` makes of them."""
 
     transition: Transition
@@ -73,21 +72,22 @@ def judge(baseline: Ladder, candidate: Ladder, *, is_context_limited: bool) -> J
         candidate: Grades by budget, the same budgets unless the run is incomplete.
         is_context_limited: True when a larger budget was due and no server had room for it.
     """
-    budgets = sorted({*baseline, *candidate})
-    first = budgets[0] if budgets else 0
-    at_cap = (baseline.get(first, MISSING), candidate.get(first, MISSING))
-    judged, void = first, _void_code(at_cap)
-    for budget in budgets if void is None else []:
-        pair = (baseline.get(budget, MISSING), candidate.get(budget, MISSING))
-        void = _void_code(pair)
+    rungs = [
+        (budget, baseline.get(budget, MISSING), candidate.get(budget, MISSING))
+        for budget in sorted({*baseline, *candidate})
+    ] or [(0, MISSING, MISSING)]
+    judged, left, right = rungs[0]
+    at_cap = (left, right)
+    void = _void_code(left, right)
+    for budget, one, other in rungs if void is None else ():
+        void = _void_code(one, other)
         if void == "unsupported_request":
             # The server refuses the larger budget: there is no more room, and the smaller one stands.
             void, is_context_limited = None, True
             break
-        judged = budget
-        if void is not None or not any(map(_wants_more, pair)):
+        judged, left, right = budget, one, other
+        if void is not None or not (_wants_more(one) or _wants_more(other)):
             break
-    left, right = baseline.get(judged, MISSING), candidate.get(judged, MISSING)
     if void is not None:
         return Judgement(Transition.VOID, None, void, None, left, right, at_cap, judged)
     if left.verdict is right.verdict is Verdict.TRUNCATED:
@@ -104,8 +104,10 @@ def judge(baseline: Ladder, candidate: Ladder, *, is_context_limited: bool) -> J
     return Judgement(transition, cause, code, blame, left, right, at_cap, judged, also_cut)
 
 
-def _void_code(pair: tuple[Grade, Grade]) -> str | None:
-    return next((grade.code for grade in pair if grade.verdict is Verdict.VOID), None)
+def _void_code(left: Grade, right: Grade) -> str | None:
+    if left.verdict is Verdict.VOID:
+        return left.code
+    return right.code if right.verdict is Verdict.VOID else None
 
 
 def _wants_more(grade: Grade) -> bool:
@@ -162,6 +164,7 @@ def _unresolved_code(wrong: Grade, is_context_limited: bool) -> str:
 
 def _finding(graded: GradedSample, baseline: str, candidate: str) -> Finding:
     left, right = graded.arms[baseline], graded.arms[candidate]
+    budgets = tuple(sorted({*left, *right}))
     judgement = judge(left, right, is_context_limited=graded.is_context_limited)
     code = judgement.code
     if judgement.cause is Cause.REAL_CHANGE and code in (DifferenceCode.NO_CALL, DifferenceCode.EMPTY_OUTPUT):
@@ -185,15 +188,13 @@ def _finding(graded: GradedSample, baseline: str, candidate: str) -> Finding:
         baseline_grade=judgement.baseline.verdict,
         candidate_grade=judgement.candidate.verdict,
         at_cap=(judgement.at_cap[0].verdict, judgement.at_cap[1].verdict),
-        budgets=tuple(sorted({*left, *right})),
+        budgets=budgets,
         judged_budget=judgement.judged_budget,
         reproduced=reproduced,
         is_baseline_failure=judgement.baseline.is_endpoint_failure,
         is_candidate_failure=judgement.candidate.is_endpoint_failure,
-        evidence=_evidence(left, right, judgement)
-        | _company(graded, baseline, candidate, judgement)
-        | _locus(graded, candidate, judgement)
-        | _parting(graded, candidate, judgement)
+        evidence=_evidence(left, right, budgets, judgement)
+        | _change_evidence(graded, baseline, candidate, judgement)
         | _bfcl_evidence(graded.sample.expected, judgement),
     )
 
@@ -236,7 +237,22 @@ def _company(
     return {"only": ONLY_WARM if graded.concurrency == 1 else ONLY_BATCHED}
 
 
-def _evidence(left: Ladder, right: Ladder, judgement: Judgement) -> dict[str, JsonValue]:
+def _change_evidence(
+    graded: GradedSample, baseline: str, candidate: str, judgement: Judgement
+) -> dict[str, JsonValue]:
+    """What is said of a pair that changed, and of no other."""
+    if judgement.transition not in (Transition.REGRESSION, Transition.FIX):
+        return {}
+    return (
+        _company(graded, baseline, candidate, judgement)
+        | _locus(graded, candidate, judgement)
+        | _parting(graded, candidate, judgement)
+    )
+
+
+def _evidence(
+    left: Ladder, right: Ladder, budgets: Iterable[int], judgement: Judgement
+) -> dict[str, JsonValue]:
     evidence: dict[str, JsonValue] = {"judged_budget": judgement.judged_budget}
     if judgement.blame is not None:
         evidence["class"] = judgement.blame.fault.value
@@ -247,7 +263,7 @@ def _evidence(left: Ladder, right: Ladder, judgement: Judgement) -> dict[str, Js
         evidence["also_cut"] = True
     evidence["attempts"] = {
         str(budget): {"baseline": _seen(left.get(budget)), "candidate": _seen(right.get(budget))}
-        for budget in sorted({*left, *right})
+        for budget in budgets
     }
     return evidence
 
@@ -267,7 +283,7 @@ def _locus(graded: GradedSample, candidate: str, judgement: Judgement) -> dict[s
 def _parting(graded: GradedSample, candidate: str, judgement: Judgement) -> dict[str, JsonValue]:
     """Of a discordant pair: the first character that differs, and how near a tie the baseline found it."""
     left, right = judgement.baseline.answer, judgement.candidate.answer
-    if judgement.transition not in (Transition.REGRESSION, Transition.FIX) or left is None or right is None:
+    if left is None or right is None:
         return {}
     found: dict[str, JsonValue] = {}
     texts = generated_text(left), generated_text(right)

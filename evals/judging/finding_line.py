@@ -1,7 +1,11 @@
 """A line of findings.jsonl: how it is written, and the model that reads it and makes its published schema."""
 
+from contextlib import suppress
+
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from ..runs.journal import json_line
 from .finding import Cause, Finding, Transition
 from .grade import Verdict
 
@@ -38,6 +42,16 @@ class FindingLine(_Entry):
     evidence: dict[str, JsonValue]
     """What was seen: the judged budget, the attempts at every budget, and for `malformed` and `real_change`
     the class (syntax, contract or difference) and a sentence."""
+
+
+def to_line(finding: Finding) -> bytes:
+    """A finding's line with its newline; ASCII, so that no text of a model can break it."""
+    row = line_of(finding)
+    with suppress(ValueError):  # of a lone surrogate
+        line = msgspec.json.encode(row)
+        if line.isascii():  # as nearly all of them are, and a run has millions
+            return line + b"\n"
+    return f"{json_line(row)}\n".encode("ascii")
 
 
 def line_of(finding: Finding) -> dict[str, object]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
+
 from ...parsers.codes import DefectCode
 from ...parsers.result import Call
 from ...tasks.differences import Difference, DifferenceCode
@@ -41,8 +43,7 @@ class Blame:
     paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
+class Grade(msgspec.Struct, frozen=True):
     """The verdict on one attempt.
 
     `blame` is set for `fail`, and for a `truncated` answer in which something was wrong (or everything due

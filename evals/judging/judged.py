@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from ..asking.early import Course, requests_made
 from ..asking.rounds import is_complete
 from ..comparing.arm_summary import ArmCounts, count_arm
-from ..comparing.speed import TimedAnswer, timed_answers
-from ..runs.journal import attempts_path, json_line
+from ..comparing.speed import timed_answers
+from ..comparing.timed_answer import TimedAnswers
+from ..runs.journal import attempts_path
 from ..runs.record import Record
 from ..runs.run import Block, Run
 from .attribute import attribute, control_transitions
 from .collection import uncollected
 from .finding import Finding, Transition
-from .finding_line import line_of
+from .finding_line import to_line
 from .grade import Verdict
 from .ladder import GradedSample, grade_run
 from .position import passes
@@ -37,14 +38,14 @@ class ArmJudged:
 
     counts: ArmCounts
     passes: "array[int]"
-    timed: list[TimedAnswer]
+    timed: TimedAnswers
     most_needed: int | None
 
     def add(self, other: "ArmJudged") -> None:
         """Add the same arm on later samples."""
         self.counts.add(other.counts)
         self.passes += other.passes
-        self.timed += other.timed
+        self.timed.add(other.timed)
         self.most_needed = most(self.most_needed, other.most_needed)
 
 
@@ -223,9 +224,8 @@ def _pair(
         baseline=baseline,
         candidate=candidate,
     )
-    lines = "".join(f"{json_line(line_of(finding))}\n" for finding in findings)
     return PairJudged(
         [finding.without_idle_evidence() for finding in findings],
-        lines.encode("ascii"),
+        b"".join(map(to_line, findings)),
         compare_prompts(record, baseline, candidate),
     )

@@ -1,13 +1,13 @@
 """All attempts of one sample, graded, each arm's as a ladder of budgets."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
-from ...parsers.dialect import Dialect
+import msgspec
+
 from ...parsers.dialects import DIALECTS
 from ...parsers.result import Call
 from ...tasks.sample import Sample
-from ..attempt import Attempt, Stage
+from ..attempt import Stage
 from ..runs.record import Record
 from .answer import Answer
 from .answers import Rung
@@ -20,8 +20,7 @@ Ladder = Mapping[int, Grade]
 NO_REFERENCE = Grade(Verdict.VOID, "no_reference")
 
 
-@dataclass(frozen=True, slots=True)
-class GradedSample:
+class GradedSample(msgspec.Struct, frozen=True):
     """One sample in every arm.
 
     Attributes:
@@ -41,10 +40,8 @@ class GradedSample:
     control: Ladder
     confirms: Mapping[tuple[str, int], Mapping[int, Grade]]
     is_context_limited: bool
-    beside: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict[str, tuple[Answer, ...]])
-    divergences: Mapping[str, tuple[Divergence, ...]] = field(
-        default_factory=dict[str, tuple[Divergence, ...]]
-    )
+    beside: Mapping[str, tuple[Answer, ...]] = {}
+    divergences: Mapping[str, tuple[Divergence, ...]] = {}
     concurrency: int = 1
 
 
@@ -111,54 +108,65 @@ def next_budget(record: Record, sample: Sample, budget: int) -> int | None:
 
 def grade_sample(record: Record, sample: Sample) -> GradedSample:
     """Grade every attempt of one sample."""
-    dialect = DIALECTS[record.plan.run.dialect]
-    baseline = record.plan.baseline.name
-    answers = {arm.name: read_answers(record, sample, arm.name) for arm in record.plan.arms}
-    first = answers[baseline].get((Stage.FIRST, record.plan.run.max_tokens, 1))
+    plan = record.plan
+    baseline, first_budget = plan.baseline.name, plan.run.max_tokens
+    answers = {arm.name: read_answers(record, sample, arm.name) for arm in plan.arms}
+    first = answers[baseline].get((Stage.FIRST, first_budget, 1))
     right = sample.expected if sample.expected is not None else _reference(first)
     reference = None if right is None else Reference(right)
-
-    def grade(attempt: Attempt) -> Grade:
-        answer = answers[attempt.arm].get((attempt.stage, attempt.max_tokens, attempt.attempt))
-        if answer is None:
-            return grade_failed(attempt)
-        return NO_REFERENCE if reference is None else grade_answer(answer, reference)
-
-    arms: dict[str, dict[int, Grade]] = {arm.name: {} for arm in record.plan.arms}
+    arms: dict[str, dict[int, Grade]] = {}
     control: dict[int, Grade] = {}
     confirms: dict[tuple[str, int], dict[int, Grade]] = {}
-    for arm in record.plan.arms:
-        for attempt in record.by_sample.get((sample.id, arm.name), ()):
-            match attempt.stage:
+    for arm, read in answers.items():
+        ladder = arms[arm] = dict[int, Grade]()
+        for (stage, budget, number), grade in _grades(record, sample, arm, read, reference):
+            match stage:
                 case Stage.FIRST | Stage.DOUBLED:
-                    arms[arm.name][attempt.max_tokens] = grade(attempt)
+                    ladder[budget] = grade
                 case Stage.CONTROL:
                     # Of another arm, where somebody chose another baseline than was asked twice.
-                    if attempt.arm == baseline:
-                        control[attempt.max_tokens] = grade(attempt)
+                    if arm == baseline:
+                        control[budget] = grade
                 case Stage.CONFIRM:
-                    confirms.setdefault((arm.name, attempt.max_tokens), {})[attempt.attempt] = grade(attempt)
+                    confirms.setdefault((arm, budget), {})[number] = grade
+    budgets = {first_budget}.union(*arms.values())
     if sample.expected is None:
         arms[baseline] = dict(control)
-    budgets = asked_budgets(record, sample)
-    is_limited = (
-        len(budgets) <= record.plan.run.doublings and next_budget(record, sample, budgets[-1]) is None
-    )
     return GradedSample(
         sample,
-        {n: _sorted(g) for n, g in arms.items()},
+        {name: _sorted(ladder) for name, ladder in arms.items()},
         _sorted(control),
         confirms,
-        is_limited,
-        {arm.name: _answers_beside(record, sample, arm.name, dialect) for arm in record.plan.arms},
-        {arm.name: record.divergences.get((sample.id, arm.name), ()) for arm in record.plan.candidates},
-        record.plan.run.concurrency,
+        len(budgets) <= plan.run.doublings and _is_full(record, sample, max(budgets)),
+        {name: found for name in arms if (found := _answers_beside(record, sample, name))},
+        {name: found for name in arms if (found := record.divergences.get((sample.id, name)))},
+        plan.run.concurrency,
     )
 
 
-def _answers_beside(record: Record, sample: Sample, arm: str, dialect: Dialect) -> tuple[Answer, ...]:
+def _grades(
+    record: Record, sample: Sample, arm: str, answers: Mapping[Rung, Answer], reference: Reference | None
+) -> Iterator[tuple[Rung, Grade]]:
+    """Every attempt of one sample in one arm, graded."""
+    for rung, answer in answers.items():
+        yield rung, NO_REFERENCE if reference is None else grade_answer(answer, reference)
+    attempts = record.by_sample.get((sample.id, arm), ())
+    if len(answers) < len(attempts):
+        for attempt in attempts:
+            if not attempt.succeeded:
+                yield (attempt.stage, attempt.max_tokens, attempt.attempt), grade_failed(attempt)
+
+
+def _is_full(record: Record, sample: Sample, budget: int) -> bool:
+    """Whether some server has no room for more than this budget."""
+    free = free_context(record, sample)
+    return free is not None and free <= budget
+
+
+def _answers_beside(record: Record, sample: Sample, arm: str) -> tuple[Answer, ...]:
+    run = record.plan.run
     return tuple(
-        record.answers.read(attempt, sample.tools, dialect, record.plan.run, _context(record, arm))
+        record.answers.read(attempt, sample.tools, DIALECTS[run.dialect], run, _context(record, arm))
         for attempt in record.beside.get((sample.id, arm), ())
         if attempt.succeeded
     )
@@ -176,5 +184,5 @@ def _reference(first: Answer | None) -> tuple[Call, ...] | None:
     return first.parsed.calls
 
 
-def _sorted(grades: Mapping[int, Grade]) -> dict[int, Grade]:
-    return {budget: grades[budget] for budget in sorted(grades)}
+def _sorted(grades: dict[int, Grade]) -> dict[int, Grade]:
+    return {budget: grades[budget] for budget in sorted(grades)} if len(grades) > 1 else grades

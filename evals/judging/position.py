@@ -31,9 +31,13 @@ def passes(record: Record, arm: str, graded: Sequence[GradedSample]) -> "array[i
     budget = record.plan.run.max_tokens
     found = array("q")
     for one in graded:
-        attempt = record.attempt(one.sample.id, arm, Stage.FIRST, budget)
         grade = one.arms[arm].get(budget)
-        if attempt is not None and grade is not None and grade.verdict is not Verdict.VOID:
+        if grade is None or grade.verdict is Verdict.VOID:
+            continue
+        attempt = None if grade.answer is None else grade.answer.attempt
+        if attempt is None or attempt.stage is not Stage.FIRST:  # of a sample without a label
+            attempt = record.attempt(one.sample.id, arm, Stage.FIRST, budget)
+        if attempt is not None:
             found.append(2 * attempt.index + (grade.verdict is Verdict.PASS))
     return found
 

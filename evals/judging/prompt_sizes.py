@@ -55,15 +55,19 @@ def different_prompts(sizes: PromptSizes, plan: Plan, baseline: str, candidate: 
 
 def _sizes(record: Record, baseline: str, candidate: str) -> Iterator[tuple[int, int]]:
     for sample in record.samples:
-        told = [_told(record, sample.id, arm) for arm in (baseline, candidate)]
-        if all(len(one) == 1 for one in told):
-            yield told[0].pop(), told[1].pop()
+        mine, theirs = _told(record, sample.id, baseline), _told(record, sample.id, candidate)
+        if mine is not None and theirs is not None:
+            yield mine, theirs
 
 
-def _told(record: Record, sample_id: str, arm: str) -> set[int]:
-    """The sizes that one arm told of one prompt; 0 and less count nothing."""
-    return {
-        size
-        for attempt in record.by_sample.get((sample_id, arm), ())
-        if attempt.usage is not None and (size := attempt.usage.prompt_tokens) is not None and size > 0
-    }
+def _told(record: Record, sample_id: str, arm: str) -> int | None:
+    """The size that one arm told of one prompt; None if none, or several. 0 and less count nothing."""
+    told: int | None = None
+    for attempt in record.by_sample.get((sample_id, arm), ()):
+        size = None if attempt.usage is None else attempt.usage.prompt_tokens
+        if size is None or size <= 0 or size == told:
+            continue
+        if told is not None:
+            return None
+        told = size
+    return told

@@ -6,10 +6,10 @@ asked, and the parts are left as they are.
 
 import heapq
 import json
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from ..judging.divergence import read_divergence
 from ..servers.server import ServerFacts
 from .journal import attempts_path, counters_path, divergences_path, write_json, write_text
 from .new_run import DIFFERENT_SUITE, POSITIONS
+from .packed_file import is_packed
+from .packing import pack_run, unpack_run
 from .run_file import RunFile, read_run_file
 from .run_settings import differing_setting, fixed_settings
 from .shard import Part, shards_text
@@ -28,47 +30,89 @@ from .shard import Part, shards_text
 
 @dataclass(frozen=True, slots=True)
 class _Source:
+    """A run to be joined; `files` is the directory where its journals stand, another one if it is packed."""
+
     directory: Path
     run: RunFile
+    files: Path
 
 
 def merge_runs(
-    directories: Sequence[Path], out: Path, *, is_partial: bool, tell: Callable[[str], None]
+    directories: Sequence[Path],
+    out: Path,
+    *,
+    is_partial: bool = False,
+    must_pack: bool = False,
+    tell: Callable[[str], None],
 ) -> None:
     """Join runs of one plan into a new run directory, which appears whole or not at all.
 
     Of attempts with the same key the first success stays, else the last failure. The plan's URLs, pace and
-    gate are those of the first directory.
+    gate are those of the first directory. A single run is packed or unpacked, with every line as it stands.
 
     Args:
-        directories: The runs to join, at least two.
+        directories: The runs to join, packed ones or not.
         out: The directory to make.
         is_partial: Join them even if shards are missing; the result is then not whole, and void to the gate.
+        must_pack: Make a packed run.
         tell: Prints a sentence to the user.
 
     Raises:
-        UserError: The runs differ in what they asked, shards are missing, or `out` holds something.
+        UserError: The runs differ in what they asked, shards are missing, there is nothing to do, or `out`
+            holds something.
     """
-    sources = [_Source(directory, read_run_file(directory)) for directory in directories]
+    sources = [_Source(directory, read_run_file(directory), directory) for directory in directories]
     if len(sources) < 2:
-        raise UserError("nothing to join; expected two run directories or more")
+        _refuse_idle(sources[0].directory, must_pack=must_pack)
     for source in sources[1:]:
         _refuse_unlike(sources[0], source)
-    part = _joined_part(sources, is_partial=is_partial, tell=tell)
+    part = _joined_part(sources, is_partial=is_partial, tell=tell) if len(sources) > 1 else None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out}: is there already", tip="give another -o")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
-        try:
-            _write_run(sources, part, made, tell)
-            made.chmod(0o755)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+            made = _joined([_unpacked(source, Path(folder)) for source in sources], part, Path(folder), tell)
+            if must_pack:
+                made = _in(Path(folder) / "packed", partial(pack_run, made))
             made.rename(out)
-        except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
-            raise
     except OSError as error:
         raise UserError(f"{out}: cannot be written: {error}") from error
+
+
+def _in(made: Path, write: Callable[[Path], None]) -> Path:
+    made.mkdir()
+    write(made)
+    return made
+
+
+def _refuse_idle(directory: Path, *, must_pack: bool) -> None:
+    """Check that there is something to do with a single run."""
+    match is_packed(directory), must_pack:
+        case True, True:
+            raise UserError(f"{directory}: is packed already", tip="without --packed it is unpacked")
+        case False, False:
+            raise UserError(
+                "nothing to join; expected two run directories or more",
+                tip="a single one can be packed: --packed",
+            )
+        case _:
+            pass
+
+
+def _unpacked(source: _Source, folder: Path) -> _Source:
+    if not is_packed(source.directory):
+        return source
+    return replace(
+        source, files=_in(Path(tempfile.mkdtemp(dir=folder)) / "run", partial(unpack_run, source.directory))
+    )
+
+
+def _joined(sources: Sequence[_Source], part: Part | None, folder: Path, tell: Callable[[str], None]) -> Path:
+    """Where the joined run stands with its journals; a single run as it is."""
+    if len(sources) == 1:
+        return sources[0].files
+    return _in(folder / "joined", lambda made: _write_run(sources, part, made, tell))
 
 
 def _refuse_unlike(first: _Source, other: _Source) -> None:
@@ -139,7 +183,7 @@ def _write_run(
         write_text(made / POSITIONS, json.dumps(positions) + "\n")
     for arm in first.plan.arms:
         _write_attempts(sources, arm.name, made, tell)
-        counts = [line for source in sources for line in _lines(counters_path(source.directory, arm.name))]
+        counts = [line for source in sources for line in _lines(counters_path(source.files, arm.name))]
         _write_lines(counters_path(made, arm.name), dict.fromkeys(counts))
     _write_lines(divergences_path(made), _divergences(sources))
     facts = {name: fact for source in reversed(sources) for name, fact in source.run.facts.items()}
@@ -166,11 +210,11 @@ def _write_samples(sources: Sequence[_Source], path: Path) -> list[int]:
 
 def _placed(source: _Source) -> Iterator[tuple[int, bytes]]:
     """Each sample's line with its place in the whole suite."""
-    lines = _lines(source.directory / "samples.jsonl")
+    lines = _lines(source.files / "samples.jsonl")
     if source.run.part is None:
         yield from enumerate(lines)
         return
-    path = source.directory / POSITIONS
+    path = source.files / POSITIONS
     try:
         positions = TypeAdapter(list[int]).validate_json(path.read_bytes())
         yield from zip(positions, lines, strict=True)
@@ -182,12 +226,13 @@ def _write_attempts(sources: Sequence[_Source], arm: str, made: Path, tell: Call
     """Write one line per key, in the order of the sources."""
     chosen: dict[Key, tuple[int, int, bool]] = {}
     for number, source in enumerate(sources):
-        path = attempts_path(source.directory, arm)
+        path = attempts_path(source.files, arm)
         for place, line in enumerate(_lines(path)):
             try:
                 attempt = read_attempt(line)
             except (ValueError, RecursionError):
-                tell(f"note: {path}:{place + 1} cannot be read and is left out")
+                named = attempts_path(source.directory, arm)
+                tell(f"note: {named}:{place + 1} cannot be read and is left out")
                 continue
             before = chosen.get(attempt.key)
             if before is None or not before[2]:
@@ -198,7 +243,7 @@ def _write_attempts(sources: Sequence[_Source], arm: str, made: Path, tell: Call
         (
             line
             for number, source in enumerate(sources)
-            for place, line in enumerate(_lines(attempts_path(source.directory, arm)))
+            for place, line in enumerate(_lines(attempts_path(source.files, arm)))
             if (number, place) in kept
         ),
     )
@@ -208,7 +253,7 @@ def _divergences(sources: Sequence[_Source]) -> Iterable[bytes]:
     """One line per (sample, candidate, budget), the first."""
     kept: dict[tuple[str, str, int], bytes] = {}
     for source in sources:
-        for line in _lines(divergences_path(source.directory)):
+        for line in _lines(divergences_path(source.files)):
             if (one := read_divergence(line)) is not None:
                 kept.setdefault((one.id, one.candidate, one.budget), line)
     return kept.values()

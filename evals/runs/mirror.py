@@ -26,6 +26,7 @@ LOCK = "mirror.lock"
 # Often enough for a machine that is lost, and at most a tenth of the time where copying takes long.
 COPY_SECONDS = 60.0
 COPY_SHARE = 10
+_NOTHING_ASKED = "nothing was asked; see to the URL, the credentials in the environment, and the network"
 # Of a file at the URL whose copying broke off.
 _UNKNOWN = -1
 
@@ -63,6 +64,8 @@ class Mirror:
     """
 
     def __init__(self, url: str, directory: Path, tell: Callable[[str], None]) -> None:
+        if not url.partition("://")[2].strip("/"):
+            raise UserError(f"--out {url}: names no place; expected such as s3://bucket/run")
         if urlsplit(url).password is not None:
             raise UserError(
                 f"--out: {urlsplit(url).scheme}:// with a password; expected it in the environment"
@@ -101,7 +104,7 @@ class Mirror:
 
     def _fetch(self) -> None:
         """Take over what the URL has more of than this side; all of it, or nothing."""
-        with self._at_the_url(), tempfile.TemporaryDirectory() as folder:
+        with self._at_the_url(_NOTHING_ASKED), tempfile.TemporaryDirectory() as folder:
             names = [path.removeprefix(f"{self._root}/") for path in self._files.find(self._root)]
             if not names:
                 return
@@ -153,7 +156,7 @@ class Mirror:
 
     def _copy(self) -> None:
         """Copy what has changed; `run.json` first, since it makes a run of what else stands there."""
-        with self._at_the_url():
+        with self._at_the_url(f"every answer so far is in {self.directory}; the same command copies it"):
             paths = [path for path in self.directory.rglob("*") if _is_copied(path)]
             for path in sorted(paths, key=lambda path: (path.name != RUN_FILE, path)):
                 name, state = path.relative_to(self.directory).as_posix(), path.stat()
@@ -183,7 +186,7 @@ class Mirror:
         return int(self._files.info(place)["size"])
 
     @contextlib.contextmanager
-    def _at_the_url(self) -> Generator[None]:
+    def _at_the_url(self, tip: str) -> Generator[None]:
         try:
             yield
         except UserError:
@@ -191,7 +194,7 @@ class Mirror:
         except Exception as error:  # noqa: BLE001 - every file system has errors of its own
             raise UserError(
                 f"{self._url}: cannot be read or written ({type(error).__name__}: {error})",
-                tip=f"every answer so far is in {self.directory}; the same command copies it",
+                tip=tip,
                 exit_code=4,
             ) from None
 

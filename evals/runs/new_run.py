@@ -10,6 +10,7 @@ from ...tasks.redaction import Hashes, redact_sample
 from ...tasks.suite import Suite
 from ..plan import Plan
 from .journal import write_json, write_json_lines, write_text
+from .packed_file import is_packed
 from .run_file import RunFile, read_run_file
 from .run_settings import differing_setting, fixed_settings
 from .shard import Part, Shard
@@ -29,12 +30,17 @@ def refuse_foreign(directory: Path) -> None:
     A directory with a `run.lock` is a run's, even if it was killed before it wrote `run.json`.
 
     Raises:
-        UserError: The directory holds something else, is a file, or cannot be read.
+        UserError: The directory holds something else or a packed run, is a file, or cannot be read.
     """
     try:
         names = {path.name for path in directory.iterdir()} if directory.exists() else set[str]()
     except OSError as error:
         raise UserError(f"{directory}: cannot be read: {error.strerror or error}") from error
+    if is_packed(directory):
+        raise UserError(
+            f"{directory}: is packed, and nothing can be asked there",
+            tip=f"`draftproof merge {directory} -o NEW` unpacks it; resume that one",
+        )
     if names - OWN_NAMES and not names & {"run.json", "run.lock"}:
         raise UserError(f"{directory}: is not empty and not a run (no run.json)", tip="give another --out")
 

@@ -14,6 +14,7 @@ from ..judging.collection import uncollected
 from ..judging.divergence import read_divergences
 from ..servers.counters import counted, read_snapshots, server_starts
 from .journal import attempts_path, counters_path, divergences_path
+from .line_index import READ_AT_ONCE
 from .run import Run
 from .run_file import read_run_file
 
@@ -62,23 +63,25 @@ class Record(Run):
     def _by_id(self) -> Mapping[str, Sample]:
         return {sample.id: sample for sample in self.samples}
 
-    @cached_property
+    @property
     def by_sample(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
         """Attempts of each (sample, arm) in the plan's own way of asking, in no particular order."""
-        return self._rows(is_beside=False)
+        return self._rows[0]
 
-    @cached_property
+    @property
     def beside(self) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
         """Attempts of each (sample, arm) in another mode, or not streamed: compared, never judged."""
-        return self._rows(is_beside=True)
+        return self._rows[1]
 
-    def _rows(self, *, is_beside: bool) -> Mapping[tuple[str, str], tuple[Attempt, ...]]:
-        way = (self.plan.run.mode, self.plan.run.is_streamed)
-        rows: dict[tuple[str, str], list[Attempt]] = {}
+    @cached_property
+    def _rows(self) -> tuple[Mapping[tuple[str, str], tuple[Attempt, ...]], ...]:
+        mode, is_streamed = self.plan.run.mode, self.plan.run.is_streamed
+        own: dict[tuple[str, str], list[Attempt]] = {}
+        beside: dict[tuple[str, str], list[Attempt]] = {}
         for attempt in self.attempts.values():
-            if ((attempt.mode, attempt.stream) != way) is is_beside:
-                rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
-        return {key: tuple(value) for key, value in rows.items()}
+            rows = own if attempt.mode is mode and attempt.stream is is_streamed else beside
+            rows.setdefault((attempt.id, attempt.arm), []).append(attempt)
+        return tuple({place: tuple(row) for place, row in rows.items()} for rows in (own, beside))
 
 
 def read_run(directory: Path, *, with_requests: bool = True) -> Record:
@@ -145,7 +148,7 @@ def is_empty_shard(head: Run) -> bool:
 
 def _read_attempts(path: Path, attempts: dict[Key, Attempt], *, with_requests: bool) -> Iterable[str]:
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=READ_AT_ONCE) as file:
             for number, line in enumerate(file, start=1):
                 if line.strip() and not _read_line(line, attempts, with_requests=with_requests):
                     yield f"attempts/{path.name}:{number}"
@@ -155,15 +158,15 @@ def _read_attempts(path: Path, attempts: dict[Key, Attempt], *, with_requests: b
 
 def _read_line(line: bytes, attempts: dict[Key, Attempt], *, with_requests: bool) -> bool:
     try:
-        attempt = read_attempt(line)
+        keep_attempt(attempts, read_attempt(line, with_request=with_requests))
     except (ValueError, RecursionError):
         return False
-    keep_attempt(attempts, attempt if with_requests else attempt.without_request())
     return True
 
 
 def keep_attempt(attempts: dict[Key, Attempt], attempt: Attempt) -> None:
     """Keep one line per key: the first success stays, a failure gives way to whatever comes later."""
-    before = attempts.get(attempt.key)
+    key = attempt.key
+    before = attempts.get(key)
     if before is None or not before.succeeded:
-        attempts[attempt.key] = attempt
+        attempts[key] = attempt

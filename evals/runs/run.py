@@ -25,7 +25,7 @@ class Block(Protocol):
         ...
 
     def read(self) -> "Record":
-        """The samples with all their attempts.
+        """The samples with all their attempts, maybe without the requests that were sent.
 
         Raises:
             UserError: They cannot be read.
@@ -72,4 +72,4 @@ class Run(ABC):
 
     @abstractmethod
     def record_of(self, sample_id: str) -> "Record | None":
-        """A record that holds this sample, and maybe others; None if the run has no such sample."""
+        """A record that holds this sample whole, and maybe others; None if the run has no such sample."""

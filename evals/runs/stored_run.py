@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
 
 from ...errors import UserError
 from ...tasks.problems import SampleError
@@ -19,6 +18,8 @@ from ..attempt import Attempt, Key, read_attempt
 from ..judging.answers import Answers
 from .journal import attempts_path
 from .line_index import LineIndex, Place, scan_lines
+from .packed_file import is_packed
+from .packed_run import open_packed
 from .record import Record, is_empty_shard, keep_attempt, read_head, read_run, samples_path
 from .run import Run
 
@@ -26,6 +27,8 @@ from .run import Run
 BLOCK = 256
 # Bytes of journal that are read whole: about three times as much memory.
 SMALL = 32 * 1024 * 1024
+# Bytes of lines that adjoin and are read in one go.
+ADJOINING = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,14 @@ class StoredBlock:
 
     head: Record
     ids: Sequence[str]
-    samples: tuple[Place, ...]
-    attempts: Mapping[str, tuple[Place, ...]]
+    samples: Sequence[Place]
+    attempts: Mapping[str, Sequence[Place]]
 
-    def read(self) -> Record:
+    def read(self, *, with_requests: bool = False) -> Record:
         """The samples with all their attempts; lines that cannot be read are named in `damaged`.
+
+        Args:
+            with_requests: Whether attempts keep their requests: to judge takes none.
 
         Raises:
             UserError: A file cannot be read, or a line of `samples.jsonl` is no sample.
@@ -51,7 +57,7 @@ class StoredBlock:
             path = attempts_path(directory, arm)
             for place, line in _read_places(path, places):
                 try:
-                    keep_attempt(attempts, read_attempt(line))
+                    keep_attempt(attempts, read_attempt(line, with_request=with_requests))
                 except (ValueError, RecursionError):
                     damaged.append(_name(path, place.number))
         return replace(
@@ -94,18 +100,17 @@ class StoredRun(Run):
     def record_of(self, sample_id: str) -> Record | None:
         """That sample alone, read anew."""
         number = self.numbers.get(sample_id)
-        return None if number is None else self._block(range(number, number + 1)).read()
+        if number is None:
+            return None
+        return self._block(range(number, number + 1)).read(with_requests=True)
 
     def _block(self, numbers: range) -> StoredBlock:
         ids = self.ids[numbers.start : numbers.stop]
         return StoredBlock(
             self._head(ids),
             ids,
-            tuple(place for number in numbers for place in self.samples.places(number)),
-            {
-                arm: tuple(sorted(place for number in numbers for place in index.places(number)))
-                for arm, index in self.attempts.items()
-            },
+            self.samples.places(*numbers),
+            {arm: index.places(*numbers) for arm, index in self.attempts.items()},
         )
 
     def _head(self, ids: Sequence[str]) -> Record:
@@ -132,6 +137,8 @@ def open_run(directory: Path) -> Run:
     Raises:
         UserError: No run there, or its plan or samples cannot be read.
     """
+    if is_packed(directory):
+        return open_packed(directory)
     journals = directory.glob("attempts/*.jsonl")
     if sum(path.stat().st_size for path in journals if path.is_file()) <= SMALL:
         return read_run(directory)
@@ -216,18 +223,31 @@ def _wrong_samples(path: Path, *, is_redacted: bool) -> UserError:
 
 
 def _read_places(path: Path, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
+    """The lines at these places; those that adjoin, as most of a block do, are read at once."""
     if not places:
         return
     try:
         with path.open("rb", buffering=0) as file:
-            for place in places:
-                yield place, _read_place(file, place)
+            for first, last in _adjoining(places):
+                start = places[first].offset
+                read = os.pread(file.fileno(), places[last].offset + places[last].length - start, start)
+                for place in places[first : last + 1]:
+                    begin = place.offset - start
+                    yield place, read[begin : begin + place.length]
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _read_place(file: BinaryIO, place: Place) -> bytes:
-    return os.pread(file.fileno(), place.length, place.offset)
+def _adjoining(places: Sequence[Place]) -> Iterator[tuple[int, int]]:
+    """The first and the last of each row of places without a gap, so long as a row is no burden to hold."""
+    first, size = 0, 0
+    for number, place in enumerate(places):
+        before = places[number - 1]
+        size += place.length
+        if number > first and (place.offset != before.offset + before.length or size > ADJOINING):
+            yield first, number - 1
+            first, size = number, place.length
+    yield first, len(places) - 1
 
 
 def _name(path: Path, number: int) -> str:

@@ -1,7 +1,7 @@
 """What a plain schema accepts at once the validator accepts too, and says the same of it: nothing."""
 
 import pytest
-from draftproof.parsers.contract import schema_defects
+from draftproof.parsers.contract import _strict_integers, schema_defects
 from draftproof.parsers.plain_schema import plain_schema
 from draftproof.parsers.result import Span
 from draftproof.parsers.tools import compile_tools
@@ -71,6 +71,54 @@ def test_what_is_accepted_is_valid(schema, value):
 def test_a_keyword_that_is_not_known_makes_a_schema_not_plain(schema):
     """However deep it stands, and whatever value comes: the validator is asked."""
     assert plain_schema(schema) is None
+
+
+BOUNDS = st.fixed_dictionaries(
+    {"type": st.sampled_from([*KINDS, ["integer", "number"], ["integer", "string"]])},
+    optional={
+        **{
+            keyword: st.sampled_from([-1, 0, 1, 1.5])
+            for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+        },
+        **{
+            keyword: st.sampled_from([0, 1, 2])
+            for keyword in ("minItems", "maxItems", "minLength", "maxLength")
+        },
+    },
+)
+BOUNDED = st.one_of(BOUNDS, SCHEMAS, st.fixed_dictionaries({"type": st.just("array"), "items": BOUNDS}))
+
+
+@settings(max_examples=600, deadline=None)
+@given(BOUNDED, VALUES)
+def test_of_what_is_accepted_exactly_there_is_nothing_to_say(schema, value):
+    """It is valid, within its bounds, and would be if 5.0 were no integer: no defect and no note."""
+    accepts = plain_schema(schema, is_exact=True)
+    if accepts is not None and accepts(value):
+        validator = Draft202012Validator(schema)
+        assert validator.is_valid(value)
+        assert _strict_integers(validator).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "is_accepted"),
+    [
+        ({"type": "integer", "minimum": 1, "maximum": 3}, 3, True),
+        ({"type": "integer", "minimum": 1, "maximum": 3}, 4, False),
+        ({"type": "number", "exclusiveMinimum": 0}, 0.5, True),
+        ({"type": "number", "exclusiveMinimum": 0}, 0, False),
+        ({"type": ["string", "null"], "maxLength": 2}, None, True),
+        ({"type": "array", "minItems": 1}, [], False),
+        ({"type": "integer"}, 5, True),
+        ({"type": "integer"}, 5.0, False),
+        ({"type": ["integer", "number"]}, 5.0, True),
+    ],
+)
+def test_bounds_are_known_where_nothing_may_be_said(schema, value, is_accepted):
+    """A value within its bounds needs no validator; a whole float for an integer is worth a note."""
+    accepts = plain_schema(schema, is_exact=True)
+    assert accepts is not None
+    assert accepts(value) == is_accepted
 
 
 SCHEMA = {

@@ -1,7 +1,6 @@
 """One sample in every arm: what would have sufficed, how near a tie it was, where defects stand."""
 
-from dataclasses import replace
-
+import msgspec
 import pytest
 from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.plan import Mode
@@ -54,7 +53,7 @@ def test_what_would_have_sufficed_is_said_of_what_was_cut(name, candidate, said,
 def test_a_first_difference_is_a_near_tie_or_wide(evidence, said):
     """In words; nothing is said where nobody asked."""
     _, (finding, _) = findings("real")
-    changed = replace(finding, evidence={**finding.evidence, "divergence": evidence})
+    changed = msgspec.structs.replace(finding, evidence={**finding.evidence, "divergence": evidence})
     assert divergence(changed if evidence else finding) == said
 
 
@@ -70,7 +69,7 @@ def test_a_first_difference_is_a_near_tie_or_wide(evidence, said):
 def test_where_it_went_wrong_is_said_where_it_is_known(evidence, said):
     """Unknown is not said: it helps nobody."""
     _, (finding, _) = findings("real")
-    assert locus(replace(finding, evidence=evidence)) == said
+    assert locus(msgspec.structs.replace(finding, evidence=evidence)) == said
 
 
 def native(name, arguments):

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
 import xmlschema
 from draftproof.evals.comparing.summary import summarise
@@ -65,7 +66,9 @@ def test_both_wrong_is_skipped_with_the_reason():
 def test_a_reproduced_regression_says_how_often():
     """Repeats stand in the text."""
     summary = summarise(make_run())
-    findings = tuple(replace(one, reproduced=(2, 2)) for one in summary.comparisons[0].findings)
+    findings = tuple(
+        msgspec.structs.replace(one, reproduced=(2, 2)) for one in summary.comparisons[0].findings
+    )
     summary = replace(summary, comparisons=(replace(summary.comparisons[0], findings=findings),))
     assert "reproduced: 2 of 2 repeats" in cases(render_junit(summary))["real"][1].text
 

@@ -12,7 +12,7 @@ from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.decision.gate import Decision
 from draftproof.evals.decision.history import accepted_of, judge_against
-from draftproof.evals.decision.sequential import net_over_margin
+from draftproof.evals.decision.sequential import evidence_of_regression
 from draftproof.evals.plan import GateSection
 from draftproof.reports.markdown import render_markdown
 
@@ -92,7 +92,8 @@ def test_a_candidate_that_is_always_wrong_is_asked_one_batch():
     assert "330 first and control requests were not made" in render_markdown(summary)
     # The batch was in flight already: what came after the call is no part of the figures.
     called_at = summary.comparisons[0].samples
-    assert net_over_margin(called_at, 0, called_at, 0.03) >= 40 > net_over_margin(4, 0, 4, 0.03)
+    assert evidence_of_regression(called_at, 0, called_at, 0.03) >= 20
+    assert evidence_of_regression(called_at - 1, 0, called_at - 1, 0.03) < 20
     assert called_at < BATCH
 
 
@@ -117,12 +118,12 @@ def test_an_interrupted_run_goes_on_with_what_is_missing():
 
 
 def test_only_the_candidate_that_is_called_is_dropped():
-    """The other one is asked to the end, and the baseline with it; two candidates share half of alpha."""
+    """The other one is asked to the end, and the baseline with it; two candidates share alpha."""
     made = ask_all(empty(candidates=("ngram", "mtp")), always_wrong)
     asked = {arm: sum(one.arm == arm for one in made.attempts.values()) for arm in ("ngram", "mtp")}
     assert asked == {"ngram": BATCH, "mtp": 160}
     ngram, mtp = read_course(made).looks["ngram"], read_course(made).looks["mtp"]
-    assert ngram.needed == mtp.needed == 80
+    assert ngram.needed == mtp.needed == 40
     assert (ngram.is_called, mtp.is_called) == (True, False)
     assert [ruling.decision for ruling in summarise(made).rulings] == [Decision.REGRESSION, Decision.PASS]
 

@@ -74,5 +74,5 @@ def test_a_session_reads_its_run_without_the_requests(tmp_path):
     whole, light = read_run(tmp_path / "run"), read_growing(tmp_path / "run")
     (read,) = whole.attempts.values()
     assert read.request == {"model": "m"}
-    assert light.attempts == {read.key: replace(read, request={})}
+    assert [one.to_line() for one in light.attempts.values()] == [read.without_request().to_line()]
     assert (light.samples, light.plan, light.digest) == (whole.samples, whole.plan, whole.digest)

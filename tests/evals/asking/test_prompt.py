@@ -2,7 +2,6 @@
 
 import json
 import random
-from dataclasses import replace
 from itertools import product
 from unittest import mock
 
@@ -60,7 +59,7 @@ def test_prompted_mode_sends_no_tools_field_and_native_sends_them_as_they_are():
     assert not {"tools", "tool_choice"} & prompted.keys()
     assert "get_weather" in prompted["messages"][0]["content"]
     for mode in (Mode.NATIVE, Mode.RAW):
-        native = body_of(replace(FIRST, mode=mode))
+        native = body_of(FIRST._replace(mode=mode))
         assert (native["tools"], native["tool_choice"]) == ([TOOL], "auto")
         assert native["messages"] == [{"role": "user", "content": "Weather in City1?"}]
 
@@ -69,7 +68,7 @@ def test_a_stream_asks_for_its_usage():
     """Servers count tokens in a stream only when asked to."""
     assert body_of(FIRST)["stream"] is False
     assert "stream_options" not in body_of(FIRST)
-    streamed = body_of(replace(FIRST, stream=True))
+    streamed = body_of(FIRST._replace(stream=True))
     assert (streamed["stream"], streamed["stream_options"]) == (True, {"include_usage": True})
 
 
@@ -143,7 +142,7 @@ def test_odd_tool_calls_of_a_sample_are_no_crash(calls):
 
 def test_the_body_is_plain_json():
     """The client and the journal take dicts and lists alone."""
-    assert json.loads(json.dumps(body_of(replace(FIRST, mode=Mode.NATIVE))))["tools"] == [TOOL]
+    assert json.loads(json.dumps(body_of(FIRST._replace(mode=Mode.NATIVE))))["tools"] == [TOOL]
 
 
 def test_a_system_prompt_of_the_users_own_takes_the_tools_in_its_place():

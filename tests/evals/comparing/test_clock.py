@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from draftproof.evals.attempt import Timing
 from draftproof.evals.comparing.clock import Clock, choose_clock
+from draftproof.evals.comparing.timed_answer import time_answer
 from draftproof.evals.plan import Mode
 
 from ..build import RIGHT, attempt
@@ -43,7 +44,7 @@ TIMED = replace(streamed(), timing=Timing(predicted_ms=200.0))
 )
 def test_all_arms_have_one_clock(by_arm, clock):
     """The best that every arm has; a ratio of two clocks would mean nothing."""
-    assert choose_clock(by_arm) is clock
+    assert choose_clock([[time_answer(one, 0, None) for one in answers] for answers in by_arm]) is clock
 
 
 @pytest.mark.parametrize(
@@ -52,11 +53,11 @@ def test_all_arms_have_one_clock(by_arm, clock):
 )
 def test_a_rate_counts_the_tokens_that_its_clock_saw(clock, rate):
     """A stream's clock starts with the first token; a held back first piece does not shorten it."""
-    assert clock.rate(TIMED) == pytest.approx(rate)
+    assert clock.rate(time_answer(TIMED, 0, None)) == pytest.approx(rate)
 
 
 @pytest.mark.parametrize("clock", list(Clock))
 def test_without_tokens_there_is_no_rate(clock):
     """Nor where the clock did not run."""
-    assert clock.rate(replace(TIMED, usage=None)) is None
-    assert clock.rate(replace(TIMED, duration_ms=0.0, first_event_ms=0.0, timing=None)) is None
+    for nothing in ({"usage": None}, {"duration_ms": 0.0, "first_event_ms": 0.0, "timing": None}):
+        assert clock.rate(time_answer(replace(TIMED, **nothing), 0, None)) is None

@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 
+import msgspec
 import pytest
 from draftproof.evals.attempt import Stage
 from draftproof.evals.comparing.comparison import compare_arms
@@ -160,7 +161,7 @@ def test_wide_divergences_count_where_they_showed_again(divergence, reproduced, 
     """Or were never asked again."""
     attempts = [*answers(1, "baseline"), *answers(1, "ngram", content=WRONG)]
     made = summarise(record(samples(1), attempts, control=False, confirm=0)).comparisons[0].findings[0]
-    finding = replace(made, reproduced=reproduced, evidence={"divergence": divergence})
+    finding = msgspec.structs.replace(made, reproduced=reproduced, evidence={"divergence": divergence})
     assert compare_arms(("baseline", "ngram"), [finding], None, None).reproduced_wide == count
 
 

@@ -73,12 +73,12 @@ def test_the_time_is_that_of_the_arm_that_is_asked_most(in_turn, seconds):
 
 
 def test_the_chances_are_those_of_the_gate():
-    """At the least level that the alarm may have: alpha over the candidates, half of it for early looks."""
+    """At the least level that the alarm may have: alpha over the candidates, less that for early looks."""
     alone = design_run(plan(), 200, Expectation())
     assert alone.chances[0.05] == decision_chances(200, churn=0.05, net=0.05, margin=0.03)
     three = design_run(plan("a", "b", "c", until_decided=True), 200, Expectation())
     assert three.chances[0.05] == decision_chances(
-        200, churn=0.05, net=0.05, margin=0.03, alarm_alpha=0.05 / 6
+        200, churn=0.05, net=0.05, margin=0.03, alarm_alpha=0.05 * 0.8 / 3
     )
     assert three.needed == alone.needed == pytest.approx(383, rel=0.04)
 

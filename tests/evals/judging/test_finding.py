@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 from draftproof.evals.attempt import ErrorType, Stage
 from draftproof.evals.judging.attribute import (
@@ -223,7 +224,7 @@ def test_a_divergence_of_the_judged_budget_is_evidence():
         ({"mtp": (known,)}, None),
     ):
         (finding,) = attribute(
-            [replace(graded, divergences=divergences)], baseline="baseline", candidate="ngram"
+            [msgspec.structs.replace(graded, divergences=divergences)], baseline="baseline", candidate="ngram"
         )
         assert finding.evidence.get("divergence") == expected
 
@@ -319,5 +320,5 @@ def test_a_regression_says_where_it_went_wrong(wrong, beside, locus, server_pars
     (finding,) = attribute([graded], baseline="baseline", candidate="ngram")
     assert finding.evidence["locus"] == locus
     assert finding.evidence.get("server_parse") == server_parse
-    (alone,) = attribute([replace(graded, beside={})], baseline="baseline", candidate="ngram")
+    (alone,) = attribute([msgspec.structs.replace(graded, beside={})], baseline="baseline", candidate="ngram")
     assert alone.evidence["locus"] == ("server" if locus == "stream" else locus)

@@ -209,3 +209,10 @@ def test_a_url_holds_one_run(tmp_path, url, monkeypatch):
     ran = draftproof("run", "plan.toml", "--out", url)
     assert ran.returncode == 2
     assert "a URL holds one run" in ran.stderr
+
+
+@pytest.mark.parametrize("url", ["s3://", "s3:///", "memory:////"])
+def test_a_url_without_a_place_is_refused(tmp_path, url):
+    """Some file systems would take the scheme itself for a folder."""
+    with pytest.raises(UserError, match="names no place; expected such as s3://bucket/run"):
+        Mirror(url, tmp_path / "run", pytest.fail)

@@ -1,8 +1,9 @@
 """A run that stays on disk is judged as the same run in memory."""
 
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
 
+import msgspec
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.attempt import Stage
@@ -102,7 +103,31 @@ def test_another_baseline_is_judged_the_same(tmp_path):
     directory = written(tmp_path / "run", three_arms())
     of_memory, of_disk = (summarise(read(directory), baseline="mtp") for read in (read_run, index_run))
     assert of_disk.to_json() == of_memory.to_json()
-    assert list(of_disk.graded()) == list(of_memory.graded())
+    assert list(map(grades, of_disk.graded())) == list(map(grades, of_memory.graded()))
+
+
+def grades(one):
+    """All grades of a sample, and what each answer was read as."""
+    return one.sample, [
+        (name, budget, msgspec.structs.replace(grade, answer=None), grade.answer and grade.answer.parsed)
+        for name, ladder in [*one.arms.items(), ("control", one.control), *one.confirms.items()]
+        for budget, grade in ladder.items()
+    ]
+
+
+def test_requests_are_read_where_a_sample_is_shown_and_left_where_it_is_judged(tmp_path):
+    """Of each attempt, whatever the journal's way to write it; what came back is read in either case."""
+    directory = written(tmp_path / "run", three_arms())
+    whole, run = read_run(directory), index_run(directory)
+    for block in run.blocks():
+        for key, left in block.read().attempts.items():
+            assert left.request == {} != whole.attempts[key].request
+            assert run.record_of(key.id).attempts[key] == whole.attempts[key]
+            assert all(
+                getattr(left, field.name) == getattr(whole.attempts[key], field.name)
+                for field in fields(left)
+                if field.name != "request"
+            )
 
 
 def test_lines_that_cannot_be_read_are_named_in_their_order(tmp_path):

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import socket
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -355,7 +354,7 @@ def test_a_template_page_that_gives_no_prompt_is_a_bad_response():
         endpoint = Endpoint(arm_of(url), settings_of(retries=1))
         endpoint.kind = ServerKind.VLLM
         try:
-            return await endpoint.ask(replace(ASK, mode=Mode.RAW), BODY, 0)
+            return await endpoint.ask(ASK._replace(mode=Mode.RAW), BODY, 0)
         finally:
             await endpoint.close()
 
