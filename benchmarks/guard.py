@@ -25,7 +25,7 @@ LIMITS = {
     "judge": 17.0,
     "judge again": 6.5,
     "judge on disk": 17.0,
-    "parse": 8.0,
+    "parse": 4.5,
     "ask": 14.0,
     "ask streamed": 14.0,
 }

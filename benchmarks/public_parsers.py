@@ -4,7 +4,7 @@ None of them is needed here: what is not installed is named and left out. This b
 environment of its own; vLLM and SGLang are imported where they are installed:
 
     pip install -e . json-repair partial-json-parser langchain-core transformers smolagents \
-        qwen-agent soundfile mlx-lm 'mlx[cpu]' bfcl-eval
+        qwen-agent soundfile python-dateutil mlx-lm 'mlx[cpu]' bfcl-eval
 
 A reader returns the calls that it found; where it raises it has told that something is wrong. Those that only
 read JSON get what stands between the tags, and who uses them has to look for name and arguments in what they

@@ -42,10 +42,8 @@ class _Complaint:
     parameter: str = ""
 
 
-def keeps_contract(tools: Tools | None, name: str, arguments: JsonObject) -> bool:
+def keeps_contract(tools: Tools, name: str, arguments: JsonObject) -> bool:
     """Return True if surely neither a defect nor a note tells of a call that is whole by its grammar."""
-    if tools is None:
-        return True
     accepts = tools.exact.get(name)
     return accepts is not None and accepts(arguments)
 

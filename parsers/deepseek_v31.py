@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from .codes import DefectCode
 from .dialect import Dialect
+from .flawless import read_flawless_sections
 from .names import name_defect
 from .reasoning import StartsInReasoning, split_reasoning
 from .result import JsonObject, Parsed, Span
@@ -31,6 +32,7 @@ _TAGS = SectionTags(
     # Other bars and low lines, or some of them doubled or left out.
     lookalike=r"<[|｜‖∣│❘]{1,2}tool[▁_ ]?(?:calls?[▁_ ]?(?:begin|end)|sep)[|｜‖∣│❘]{1,2}>",
 )
+_HEADER = re.compile(r"([^<>\s]+)")
 _V3_BEGIN = f"{_TAGS.call_begin}function{_TAGS.separator}"
 
 
@@ -43,7 +45,8 @@ def parse(text: str, tools: Tools | None = None, starts_in_reasoning: StartsInRe
         starts_in_reasoning: True if the prompt ended with `<think>`; "auto" if nobody knows.
     """
     split = split_reasoning(text, starts_in_reasoning)
-    return _Reader(Transcript(text, tools, split)).read(split.answer)
+    flawless = read_flawless_sections(text, tools, split, _TAGS, _HEADER)
+    return flawless or _Reader(Transcript(text, tools, split)).read(split.answer)
 
 
 class _Reader(SectionReader):

@@ -4,6 +4,7 @@ Whatever is in any doubt the reader of the dialect reads from its beginning, and
 property test holds the one against the other.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -11,6 +12,8 @@ from .contract import keeps_contract
 from .names import is_callable_name
 from .reasoning import CALL_MARKUP, Split
 from .result import Call, Json, JsonObject, Parsed, Span
+from .sections import SectionTags
+from .strict_json import decode_flawless
 from .tools import Tools
 from .typed_value import ValueReader
 
@@ -48,8 +51,79 @@ def read_flawless(
         position = end + len(closing)
         calls.append(Call(*call, Span(start, position)))
     content.append(text[position:])
-    prose = "".join(content)
-    if "<" in prose or "{" in prose or "[" in prose:
+    return _parsed(text, split, calls, "".join(content))
+
+
+def read_flawless_sections(
+    text: str,
+    tools: Tools | None,
+    split: Split,
+    tags: SectionTags,
+    header: re.Pattern[str],
+    *,
+    has_ids: bool = False,
+) -> Parsed | None:
+    """Read thinking, prose and whole sections of calls; None if anything at all could be said of them.
+
+    Args:
+        text: What the model wrote.
+        tools: The declared tools, or None.
+        split: Where thinking stands in the text.
+        tags: The tags of the dialect.
+        header: Matches what stands before the separator, with the name as its group.
+        has_ids: A header is an id, and stands before one call alone.
+    """
+    if split.opening is not None and not _is_plain_thinking(text, split):
+        return None
+    calls: list[Call] = []
+    headers: list[str] = []
+    content: list[str] = []
+    position = split.answer
+    while (start := text.find(tags.begin, position)) >= 0:
+        content.append(text[position:start])
+        first = position = start + len(tags.begin)
+        while text.startswith(tags.call_begin, position):
+            read = _flawless_call(text, position, tags, header, tools)
+            if read is None:
+                return None
+            headers.append(read[0])
+            calls.append(read[1])
+            position = read[1].span.end
+        if (
+            position == first
+            or not text.startswith(tags.end, position)
+            or text[start - 1 : start] in _QUOTATION_MARKS
+        ):
+            return None
+        position += len(tags.end)
+    if has_ids and len(set(headers)) < len(headers):
+        return None
+    content.append(text[position:])
+    return _parsed(text, split, calls, "".join(content))
+
+
+def _flawless_call(
+    text: str, start: int, tags: SectionTags, header: re.Pattern[str], tools: Tools | None
+) -> tuple[str, Call] | None:
+    """Read a call of a section from its opening tag on, and return it with its header."""
+    separator = text.find(tags.separator, start)
+    end = text.find(tags.call_end, separator)
+    if separator < 0 or end < 0:
+        return None
+    named = header.fullmatch(text, start + len(tags.call_begin), separator)
+    body = text[separator + len(tags.separator) : end]
+    if named is None or body[:1] != "{" or body[-1] != "}" or not is_callable_name(named[1], tools):
+        return None
+    arguments = decode_flawless(body)
+    if not isinstance(arguments, dict) or (
+        tools is not None and not keeps_contract(tools, named[1], arguments)
+    ):
+        return None
+    return named[0], Call(named[1], arguments, Span(start, end + len(tags.call_end)))
+
+
+def _parsed(text: str, split: Split, calls: list[Call], prose: str) -> Parsed | None:
+    if prose and ("<" in prose or "{" in prose or "[" in prose):
         return None
     return Parsed(tuple(calls), (), (), prose, "" if split.opening is None else text[slice(*split.thinking)])
 
@@ -67,8 +141,9 @@ def read_flawless_pairs(
         if read.defects or read.notes:
             return None
         arguments[key] = read.value
-    is_right = len(arguments) == len(pairs) and keeps_contract(tools, name, arguments)
-    return (name, arguments) if is_right else None
+    if len(arguments) < len(pairs) or (tools is not None and not keeps_contract(tools, name, arguments)):
+        return None
+    return name, arguments
 
 
 def _is_plain_thinking(text: str, split: Split) -> bool:

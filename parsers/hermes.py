@@ -60,7 +60,9 @@ def _read_flawless_block(body: str, tools: Tools | None) -> tuple[str, JsonObjec
     if body[:1] != "\n" or body[-1] != "\n":
         return None  # some servers want these newlines
     call = read_call(decode_flawless(body), tools)
-    return call if call is not None and keeps_contract(tools, *call) else None
+    if call is None or (tools is not None and not keeps_contract(tools, *call)):
+        return None
+    return call
 
 
 class _Reader(BlockReader):

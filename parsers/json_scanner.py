@@ -8,8 +8,9 @@ array  := "[" (value ("," value)*)? "]"
 import json
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from .quick_json import MAX_DEPTH, MAX_NUMBER_LENGTH, decode_quickly
 from .result import Json, Span
@@ -53,8 +54,7 @@ class JsonFault(StrEnum):
     INVALID = "invalid"  # no continuation could mend it
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A member of the outermost object, with the places of its key and its value."""
 
     key: str
@@ -63,8 +63,7 @@ class Member:
     value_span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(msgspec.Struct, frozen=True):
     """One JSON value, which ends at `end`. Of a repeated key the last value counts, as in `json.loads`."""
 
     value: Json
@@ -73,8 +72,7 @@ class Decoded:
     duplicates: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class JsonError:
+class JsonError(msgspec.Struct, frozen=True):
     """A text that is no JSON value.
 
     `position` is the first character that cannot stand there (the end of the text if truncated), `message`

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from .codes import DefectCode, NoteCode
 from .dialect import Dialect
+from .flawless import read_flawless_sections
 from .json_path import shorten
 from .names import name_defect
 from .reasoning import StartsInReasoning, split_reasoning
@@ -48,7 +49,8 @@ def parse(text: str, tools: Tools | None = None, starts_in_reasoning: StartsInRe
         starts_in_reasoning: True if the prompt ended with `<think>`; "auto" if nobody knows.
     """
     split = split_reasoning(text, starts_in_reasoning)
-    return _Reader(Transcript(text, tools, split)).read(split.answer)
+    flawless = read_flawless_sections(text, tools, split, _TAGS, _ID, has_ids=True)
+    return flawless or _Reader(Transcript(text, tools, split)).read(split.answer)
 
 
 class _Reader(SectionReader):

@@ -122,9 +122,7 @@ def _read_keyword(keyword: str, wanted: Json, *, is_exact: bool) -> _Plain | Non
         case "type", [*names] if all(isinstance(name, str) and name in _TYPES for name in names):
             return _of_types({str(name) for name in names}, is_exact=is_exact)
         case "enum", [*choices]:
-            # Equality of other values has its own rules: 1 is 1.0 and not true.
-            words = frozenset(choice for choice in choices if isinstance(choice, str))
-            return _Plain(_TYPES["string"], (words.__contains__,))
+            return _one_of(choices)
         case "items", _ if (item := _read(wanted, is_exact=is_exact)) is not None:
             return _Plain(checks=(_items(item),))
         case _, int() | float() if is_exact and keyword in _BOUNDS:
@@ -140,6 +138,16 @@ def _of_types(names: set[str], *, is_exact: bool) -> _Plain:
     if is_exact:
         return _Plain(types - {float})
     return _Plain(types, (lambda value: type(value) is not float or value.is_integer(),))
+
+
+def _one_of(choices: list[Json]) -> _Plain:
+    """Accept a scalar that stands among the choices as it is; of others the validator knows: 1 is 1.0."""
+    scalars = [choice for choice in choices if not isinstance(choice, list | Mapping)]
+    types = frozenset(map(type, scalars))
+    if types == _TYPES["string"]:
+        return _Plain(types, (frozenset(scalars).__contains__,))
+    known = frozenset((type(choice), choice) for choice in scalars)
+    return _Plain(types, (lambda value: (type(value), value) in known,))
 
 
 def _bound(keyword: str, wanted: float) -> Accepts:

@@ -1,8 +1,9 @@
 """What reading a text gives: calls, defects, notes, and the text that was left. Nothing is repaired."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+import msgspec
 
 from .codes import DefectCode, NoteCode
 
@@ -17,8 +18,7 @@ class Span(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One call, whole by its grammar; `span` covers the block with its markup."""
 
     name: str
@@ -26,8 +26,7 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Defect:
+class Defect(msgspec.Struct, frozen=True):
     """Something that keeps a client from dispatching; `message` says what, in a sentence."""
 
     code: DefectCode
@@ -35,8 +34,7 @@ class Defect:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """Something tolerated, or worth a look; never a defect."""
 
     code: NoteCode
@@ -44,8 +42,7 @@ class Note:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True):
     """A text as read by one dialect.
 
     `calls` and `defects` are ordered by position. `content` is the text outside blocks and reasoning,

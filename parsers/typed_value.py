@@ -11,6 +11,8 @@ as what the schema asks for and breaks: an object, a list, a number. Then the JS
 import re
 from dataclasses import dataclass
 
+import msgspec
+
 from .codes import DefectCode, NoteCode
 from .json_path import json_path, shorten
 from .json_scanner import Decoded, JsonError, JsonFault
@@ -35,8 +37,7 @@ _NUMBER_LIKE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TypedValue:
+class TypedValue(msgspec.Struct, frozen=True):
     """A raw value as read. With `defects` the JSON is broken, and the call with it: `value` is the text."""
 
     value: Json

@@ -1,7 +1,6 @@
 """One answer as read: what the model said, how it ended, and whether the cap cut it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import cast
@@ -137,7 +136,7 @@ def read_answer(
         parsed = dialect.parse(attempt.content or "", tools, settings.starts_in_reasoning)
         if attempt.reasoning:
             # The server split the thinking off; what is left in the content is read after it.
-            parsed = replace(parsed, reasoning=attempt.reasoning + parsed.reasoning)
+            parsed = msgspec.structs.replace(parsed, reasoning=attempt.reasoning + parsed.reasoning)
     raw = None
     if attempt.raw_text is not None and attempt.mode is Mode.NATIVE:
         raw = dialect.parse(attempt.raw_text, tools, settings.starts_in_reasoning)

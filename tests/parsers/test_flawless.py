@@ -9,6 +9,7 @@ from draftproof.parsers.tools import compile_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from . import test_dialect_laws as dialects
 from . import test_hermes_laws as hermes
 from . import test_raw_value_laws as raw
 from .marked import TOOLS
@@ -34,9 +35,12 @@ PLAIN_TOOLS = compile_tools(
         {"type": "function", "function": {"name": "now"}},
     ]
 )
-NAMES = ("hermes", "qwen3_xml", "glm")
+NAMES = ("hermes", "qwen3_xml", "glm", "kimi_k2", "deepseek_v31")
+_WITH_JSON = ("hermes", "kimi_k2", "deepseek_v31")
 DIALECTS = pytest.mark.parametrize("name", NAMES)
-_PIECES = {"hermes": hermes.pieces, "qwen3_xml": raw.pieces, "glm": raw.pieces}
+_PIECES = {"hermes": hermes.pieces, "qwen3_xml": raw.pieces, "glm": raw.pieces} | {
+    name: dialects.pieces(name) for name in ("kimi_k2", "deepseek_v31")
+}
 # Calls of the tools that are declared, some of them against their schemas, and some that are not declared.
 _values = st.one_of(
     st.sampled_from(["Oslo", "", " 5", "5", 'a "b": c', "10:30", "x\n", "\n", "<b>", "{}", "True", "null"]),
@@ -51,7 +55,9 @@ _thinking = st.sampled_from(["", "<think>\nhm\n</think>\n\n", " <think></think>"
 
 
 def read_step_by_step(name, *arguments):
-    with patch.object(import_module(f"draftproof.parsers.{name}"), "read_flawless", lambda *_: None):
+    module = import_module(f"draftproof.parsers.{name}")
+    read = "read_flawless" if hasattr(module, "read_flawless") else "read_flawless_sections"
+    with patch.object(module, read, lambda *_, **__: None):
         return get_dialect(name).parse(*arguments)
 
 
@@ -107,7 +113,7 @@ def test_what_a_model_does_well_is_read_at_once(name, tools, thinking, starts):
     text = f"{thinking}I look it up: at 10:30.\n{dialect.render_calls(calls)}\nPlease wait."
     with patch.object(import_module(f"draftproof.parsers.{name}"), "Transcript", None):
         parsed = dialect.parse(text, tools, starts)
-    days = "3" if tools is None and name != "hermes" else 3  # without a schema a raw value stays text
+    days = "3" if tools is None and name not in _WITH_JSON else 3  # without a schema a raw value stays text
     calls[0][1]["days"] = days
     assert [(call.name, call.arguments) for call in parsed.calls] == calls
     assert (parsed.defects, parsed.notes) == ((), ())
