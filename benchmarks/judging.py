@@ -125,7 +125,7 @@ def beside_decoding(verb: str, plain: dict[str, Any], own: dict[str, Any], size:
     )
 
 
-def rows(sizes: list[int], *, is_packed: bool) -> Iterator[Row]:
+def rows(sizes: list[int], *, is_packed: bool = False) -> Iterator[Row]:
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             write_run(Path(folder) / "run", size)
