@@ -14,8 +14,8 @@ from .errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .evals.comparing.summary import Summary
     from .evals.plan import Plan
+    from .evals.summing_up.summary import Summary
 
 Config = Annotated[Path | None, typer.Argument(help="Plan in TOML; without it the flags are the plan.")]
 
@@ -155,7 +155,7 @@ def gate(
 ) -> None:
     """Decide: exit 0 pass, 1 regression, 3 inconclusive, 4 void."""
     from .evals.conditions import runs_in
-    from .evals.decision.history import judge_against, read_accepted, refuse_unlike
+    from .evals.summing_up.history import judge_against, read_accepted, refuse_unlike
 
     accepted = None if against is None else read_accepted(against)
     if baseline is not None and accepted is not None:

@@ -9,8 +9,8 @@ from .cli_report import has_color, tell, terminal_width
 from .errors import UserError
 
 if TYPE_CHECKING:
-    from .evals.comparing.pairing import Pair
-    from .evals.comparing.summary import Summary
+    from .evals.summing_up.pairing import Pair
+    from .evals.summing_up.summary import Summary
 
 Format = Literal["terminal", "markdown", "html"]
 
@@ -60,7 +60,7 @@ def _rendered(compared: "Pair | Summary", kind: Format, *, is_printed: bool) -> 
 
 def _compared(left: str, right: str | None) -> "Pair | Summary":
     """Two arms, or a run whose arms are all compared."""
-    from .evals.comparing.pairing import operands, pair_arms
+    from .evals.summing_up.pairing import operands, pair_arms
 
     run, arm = _split(left)
     summary = _judged(run)
@@ -94,8 +94,8 @@ def _refuse_lone_arm(summary: "Summary", other: Path) -> None:
 
 
 def _judged(run: Path) -> "Summary":
-    from .evals.comparing.summary import summarise
-    from .evals.runs.stored_run import open_run
+    from .evals.at_rest.open_run import open_run
+    from .evals.summing_up.summary import summarise
 
     return summarise(open_run(run))
 

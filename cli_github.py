@@ -9,7 +9,7 @@ import typer
 from .cli_report import tell
 
 if TYPE_CHECKING:
-    from .evals.comparing.summary import Summary
+    from .evals.summing_up.summary import Summary
 
 # GitHub drops a step's summary that is larger, all of it.
 SUMMARY_BYTES = 1024 * 1024

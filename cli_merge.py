@@ -26,7 +26,7 @@ def merge(
 
     Runs of one plan may have asked different arms of it. A single run is packed (--packed) or unpacked.
     """
-    from .evals.runs.merge import merge_runs
+    from .evals.at_rest.merge import merge_runs
 
     merge_runs(runs, output, is_partial=partial, must_pack=packed, tell=tell)
     summary = judged(output, must_write=True)

@@ -28,10 +28,10 @@ def plan(
     from dataclasses import replace
 
     from .evals.asking.session import load_planned
-    from .evals.comparing.summary import summarise
-    from .evals.decision.design import Expectation, design_run, expect_like
+    from .evals.at_rest.open_run import open_run
     from .evals.plan import read_plans
-    from .evals.runs.stored_run import open_run
+    from .evals.summing_up.design import Expectation, design_run, expect_like
+    from .evals.summing_up.summary import summarise
     from .reports.plan import render_plan
 
     read, *more = read_plans(config, {})
@@ -57,7 +57,7 @@ def refuse_hopeless(read: "Plan") -> None:
         UserError: It could not, at the churn that `plan` assumes.
     """
     from .evals.asking.session import load_planned
-    from .evals.decision.design import Expectation, design_run
+    from .evals.summing_up.design import Expectation, design_run
     from .reports.plan import hopeless_sentence
 
     design = design_run(read, len(load_planned(read.run).samples), Expectation())

@@ -8,7 +8,7 @@ import typer
 from .errors import UserError
 
 if TYPE_CHECKING:
-    from .evals.comparing.summary import Summary
+    from .evals.summing_up.summary import Summary
     from .reports.frames import FrameKind
     from .reports.table import Table
 
@@ -61,9 +61,9 @@ def show(
 
     Outputs, calls, defects, first difference, every attempt, and with --repeat the requests to send again.
     """
-    from .evals.comparing.summary import summarise
+    from .evals.at_rest.open_run import open_run
     from .evals.judging.finding import Cause
-    from .evals.runs.stored_run import open_run
+    from .evals.summing_up.summary import summarise
     from .reports.case import show_command
     from .reports.sample import render_repeat, render_sample
     from .reports.walk import Wanted, chosen_sample, findings_table, wanted_findings
@@ -108,11 +108,11 @@ def judged(
 
     A directory that cannot be written (somebody else's, an archive) is judged all the same.
     """
-    from .evals.runs.stored_run import open_run
+    from .evals.at_rest.open_run import open_run
 
     run = open_run(directory)
     if margin is None and alpha is None and baseline is None:
-        from .evals.judging.derived import derive
+        from .evals.summing_up.derived import derive
 
         summary, problem = derive(run)
         if problem is not None and must_write:
@@ -120,8 +120,8 @@ def judged(
         if problem is not None:
             tell(f"note: {problem.what}; the report is made all the same")
         return summary
-    from .evals.comparing.summary import summarise
     from .evals.plan import build_gate
+    from .evals.summing_up.summary import summarise
 
     given = {key: value for key, value in (("margin", margin), ("alpha", alpha)) if value is not None}
     gate = build_gate({**run.plan.gate.model_dump(), **given})

@@ -17,11 +17,10 @@ from math import sqrt
 from pathlib import Path
 
 import numpy as np
-from draftproof.evals.asking.early import EarlyLook
 from draftproof.evals.comparing.arm_summary import ArmSummary
 from draftproof.evals.comparing.comparison import CauseCounts, ChurnCounts, Comparison
 from draftproof.evals.decision.gate import Decision, alarm_p_values, decide
-from draftproof.evals.decision.sequential import evidence_of_regression
+from draftproof.evals.decision.sequential import EarlyLook, evidence_of_regression
 from draftproof.evals.plan import GateSection
 from draftproof.evals.servers.server import Speculating
 

@@ -66,10 +66,10 @@ def asking_ratio(*, stream: bool) -> float:
 def ratios(attempts: int) -> dict[str, float]:
     """Reading a run, judging it, what is read already and block by block, each beside decoding its lines."""
     from draftproof.evals.asking.early import read_course
-    from draftproof.evals.comparing.summary import summarise
-    from draftproof.evals.judging.judged import judge_record
     from draftproof.evals.runs.record import read_run
     from draftproof.evals.runs.stored_run import index_run
+    from draftproof.evals.summing_up.judged import judge_record
+    from draftproof.evals.summing_up.summary import summarise
 
     def judge_on_disk() -> None:
         """What the processes that judge a large run do, in this one."""

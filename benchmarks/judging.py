@@ -54,8 +54,8 @@ def decode(directory: Path) -> dict[str, object]:
 
 
 def judge(directory: Path) -> dict[str, object]:
-    from draftproof.evals.judging.derived import derive
-    from draftproof.evals.runs.stored_run import open_run
+    from draftproof.evals.at_rest.open_run import open_run
+    from draftproof.evals.summing_up.derived import derive
 
     summary, problem = derive(open_run(directory))
     assert problem is None, problem
@@ -69,7 +69,7 @@ def seconds_of_all() -> float:
 
 
 def pack(directory: Path, out: Path) -> dict[str, object]:
-    from draftproof.evals.runs.merge import merge_runs
+    from draftproof.evals.at_rest.merge import merge_runs
 
     merge_runs([directory], out, must_pack=True, tell=print)
     return {"bytes": sum(path.stat().st_size for path in out.glob("*.parquet"))}

@@ -47,7 +47,7 @@ OPEN_MODULES = ("evals/judging/ladder.py", "evals/decision/gate.py")
 TESTS = tuple(
     f"tests/evals/{name}.py"
     for name in (
-        *("judging/test_grade", "judging/test_attribute", "judging/test_finding", "judging/test_answer"),
+        *("judging/test_grade", "judging/test_attribute", "judging/test_finding", "reading/test_answer"),
         *("asking/test_rounds", "decision/test_statistics", "decision/test_alarms", "decision/test_gate"),
         *("decision/test_sequential", "decision/test_repeats", "decision/test_power"),
     )

@@ -13,14 +13,14 @@ import asyncio
 import statistics
 from collections.abc import Sequence
 
+from draftproof.evals.asking.margins import measure_margin
 from draftproof.evals.asking.prompt import request_body
 from draftproof.evals.attempt import Ask, Attempt, Stage
-from draftproof.evals.judging.divergence import WIDE_NATS, Divergence
 from draftproof.evals.judging.parting import Parting
 from draftproof.evals.plan import Plan, build_plan
+from draftproof.evals.runs.divergence import WIDE_NATS, Divergence
 from draftproof.evals.servers.endpoint import Endpoint
 from draftproof.evals.servers.facts import read_facts
-from draftproof.evals.servers.margins import measure_margin
 from draftproof.parsers.dialects import DIALECTS
 from draftproof.tasks.sample import Sample
 from draftproof.tasks.suite import load_suites

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
+from draftproof.evals.at_rest.attempt_columns import attempts_of, columns_schema, read_rows
+from draftproof.evals.at_rest.merge import merge_runs
+from draftproof.evals.at_rest.packed_file import attempts_file
 from draftproof.evals.attempt import read_attempt
-from draftproof.evals.runs.attempt_columns import attempts_of, columns_schema, read_rows
-from draftproof.evals.runs.merge import merge_runs
-from draftproof.evals.runs.packed_file import attempts_file
 from made_run import journals, write_run
 from measured import Row, best, print_table
 

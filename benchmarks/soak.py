@@ -25,9 +25,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from draftproof.evals.comparing.summary import summarise  # noqa: E402
 from draftproof.evals.runs.journal import Journal  # noqa: E402
 from draftproof.evals.runs.record import read_run  # noqa: E402
+from draftproof.evals.summing_up.summary import summarise  # noqa: E402
 
 from tests.evals.scripted_runs import (  # noqa: E402
     CAP,

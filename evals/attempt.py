@@ -15,6 +15,7 @@ from .plan import Mode
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from pydantic import JsonValue
+
 else:
     JsonValue = Any  # any JSON, to the reader of lines
 
@@ -259,7 +260,8 @@ def read_attempt(line: bytes, *, with_request: bool = True) -> Attempt:
         return _reader(kind).decode(line)
     except msgspec.DecodeError:
         # Unlike this reader the standard library's takes the lone surrogates that servers do send.
-        return msgspec.convert(json.loads(line), kind)
+        attempt = msgspec.convert(json.loads(line), Attempt)
+        return attempt if with_request else attempt.without_request()
 
 
 def derived_seed(seed: int, sample_id: str, stage: Stage, attempt: int) -> int:

@@ -6,9 +6,9 @@ GitHub Actions". A step shows ten of a kind, so the rest is counted rather than 
 
 from collections.abc import Iterator
 
-from ..evals.comparing.summary import Summary
 from ..evals.decision.gate import Decision
 from ..evals.judging.finding import Cause, Finding, Transition
+from ..evals.summing_up.summary import Summary
 from .finding_text import details
 from .visible import visible_line
 

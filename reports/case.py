@@ -10,15 +10,15 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from ..evals.attempt import Attempt, Stage
-from ..evals.comparing.pairing import Pair
-from ..evals.comparing.summary import Summary
-from ..evals.judging.answer import Answer
-from ..evals.judging.divergence import DivergenceLabel
 from ..evals.judging.finding import Cause, Finding, Transition
 from ..evals.judging.grade import Grade
 from ..evals.judging.ladder import GradedSample, read_answers
 from ..evals.judging.ways import Locus
 from ..evals.plan import Mode
+from ..evals.reading.answer import Answer
+from ..evals.runs.divergence import DivergenceLabel
+from ..evals.summing_up.pairing import Pair
+from ..evals.summing_up.summary import Summary
 from ..parsers.codes import DefectCode
 from ..parsers.result import Defect, Json
 from ..tasks.sample import Sample

@@ -1,8 +1,8 @@
 """Regressions and fixes by what held the model to a form: grammars hide faults, and cause their own."""
 
 from ..evals.comparing.comparison import churn_by_category
-from ..evals.comparing.summary import Summary
 from ..evals.plan import Mode
+from ..evals.summing_up.summary import Summary
 from ..tasks.sample import Sample
 from .table import Table
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from ..evals.comparing.arm_summary import ArmSummary
 from ..evals.comparing.comparison import CauseCounts, ChurnCounts, Comparison
-from ..evals.comparing.summary import Summary
 from ..evals.decision.gate import Decision, Ruling
 from ..evals.judging.finding import Finding, Transition
 from ..evals.judging.position import passes_by_part
+from ..evals.summing_up.summary import Summary
 from .constraint_table import constraint_table
 from .server_tables import position_table, speculation_table, speed_tables, ways_table
 from .steps import Step, report_steps

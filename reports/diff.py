@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..evals.comparing.arm_summary import ArmSummary
-from ..evals.comparing.choice import Choice, choose_arm
-from ..evals.comparing.pairing import Pair, only_one_breaks, operands, pair_arms
 from ..evals.comparing.speed import ArmSpeed
-from ..evals.comparing.summary import Summary
 from ..evals.decision.statistics import mcnemar_exact
 from ..evals.judging.attribute import MISSING_ATTEMPT
+from ..evals.summing_up.choice import Choice, choose_arm
+from ..evals.summing_up.pairing import Pair, only_one_breaks, operands, pair_arms
+from ..evals.summing_up.summary import Summary
 from .contents import CandidateVerdict, asked_line, verdicts_of
 from .steps import Step, diff_steps
 from .table import MISSING, Table

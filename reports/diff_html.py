@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..evals.comparing.choice import Choice
-from ..evals.comparing.pairing import Pair, run_pairs
-from ..evals.comparing.summary import Summary
+from ..evals.summing_up.choice import Choice
+from ..evals.summing_up.pairing import Pair, run_pairs
+from ..evals.summing_up.summary import Summary
 from .contents import CandidateVerdict
 from .diff import Diff, build_diff, pair_speeds
 from .page import PairPlots, draw_page, draw_plots

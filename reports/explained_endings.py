@@ -1,9 +1,9 @@
 """Endings, notes, and what two ways of asking came to, explained."""
 
-from ..evals.judging.answer import Ending
 from ..evals.judging.attribute import ONLY_BATCHED, ONLY_WARM
-from ..evals.judging.divergence import DivergenceLabel
 from ..evals.judging.ways import WayCode as W
+from ..evals.reading.answer import Ending
+from ..evals.runs.divergence import DivergenceLabel
 from ..parsers.codes import NoteCode as N
 from .explanation import Explanation, Group
 

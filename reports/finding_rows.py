@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from ..evals.comparing.pairing import Operand, Pair
 from ..evals.judging.finding import Finding, Transition
 from ..evals.judging.parting import first_difference
+from ..evals.summing_up.pairing import Operand, Pair
 from .case import (
     Case,
     Try,

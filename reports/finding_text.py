@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from ..evals.comparing.summary import Summary
 from ..evals.judging.finding import Finding
+from ..evals.summing_up.summary import Summary
 from .visible import shortened, visible_line
 
 _MESSAGE = 500  # characters of a sentence that may quote a model

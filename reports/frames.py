@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ..errors import UserError
 from ..evals.attempt import Attempt
-from ..evals.comparing.summary import Summary
 from ..evals.judging.grade import Grade
 from ..evals.runs.run import Run
+from ..evals.summing_up.summary import Summary
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..evals.comparing.arm_summary import ArmSummary
-from ..evals.comparing.pairing import run_pairs
 from ..evals.comparing.speed import ArmSpeed
-from ..evals.comparing.summary import Summary
+from ..evals.summing_up.pairing import run_pairs
+from ..evals.summing_up.summary import Summary
 from .contents import Contents, build_contents, category_table, cause_table
 from .page import PairPlots, draw_page, draw_plots
 from .server_tables import speculation_table, speed_tables, ways_table

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..evals.comparing.comparison import Comparison
-from ..evals.comparing.summary import Summary
 from ..evals.decision.gate import Decision, Ruling
 from ..evals.judging.finding import Finding, Transition
+from ..evals.summing_up.summary import Summary
 from .finding_text import details, headline
 from .visible import visible_line
 

@@ -2,7 +2,7 @@
 
 import json
 
-from ..evals.comparing.summary import Summary
+from ..evals.summing_up.summary import Summary
 
 
 def render_json(summary: Summary) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from ..evals.comparing.summary import Summary
+from ..evals.summing_up.summary import Summary
 from .contents import CandidateVerdict, build_contents
 from .diff import Diff
 from .table import Table

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ..evals.comparing.pairing import Pair
 from ..evals.judging.finding import Transition
+from ..evals.summing_up.pairing import Pair
 from .finding_rows import LISTED, OPENED, findings_json
 from .plots import Forest, Scatter, lengths_plot, rates_plot, rates_reach
 from .rates import net_rates

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..evals.attempt import Stage
-from ..evals.decision.design import Design, StageCost
+from ..evals.summing_up.design import Design, StageCost
 from .contents import Table
 from .terminal import print_table
 

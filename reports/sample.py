@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from ..errors import UserError
-from ..evals.comparing.summary import Summary
 from ..evals.judging.finding import Finding, Transition
 from ..evals.judging.parting import first_difference
 from ..evals.runs.run import Run
+from ..evals.summing_up.summary import Summary
 from ..tasks.sample import Sample
 from .case import (
     Case,

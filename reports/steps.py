@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..evals.comparing.pairing import Operand, Pair
-from ..evals.comparing.summary import Summary
 from ..evals.judging.finding import Cause, Finding, Transition
+from ..evals.summing_up.pairing import Operand, Pair
+from ..evals.summing_up.summary import Summary
 from .case import show_command
 from .visible import visible_line
 

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ..evals.comparing.summary import Summary
 from ..evals.decision.gate import Decision
+from ..evals.summing_up.summary import Summary
 from .contents import CandidateVerdict, build_contents
 from .diff import Diff
 from .layout import column_widths, row_lines, turned

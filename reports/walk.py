@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import UserError
-from ..evals.comparing.summary import Summary
 from ..evals.judging.finding import Cause, Finding, Transition
+from ..evals.summing_up.summary import Summary
 from .case import show_command
 from .table import MISSING, Table
 from .visible import visible_line

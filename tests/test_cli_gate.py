@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .evals.decision.test_history import NAMES, written
+from .evals.summing_up.test_history import NAMES, written
 from .test_cli import arm_toml, draftproof
 
 

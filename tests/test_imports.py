@@ -17,6 +17,11 @@ ALLOWED = {
     "reports": {"parsers", "tasks", "evals"},
     "": {"parsers", "tasks", "evals", "reports"},
 }
+# The rooms of evals, each with what it may know before it.
+ROOMS = (
+    *("", "servers", "reading", "runs", "at_rest", "judging", "comparing", "decision", "cluster"),
+    *("asking", "summing_up", "probing"),
+)
 SLOW = (
     "aiohttp",
     "pandas",
@@ -49,6 +54,24 @@ def imported_folders(path):
             is_plain = isinstance(node, ast.Import)
             names = [alias.name for alias in node.names] if is_plain else [node.module or ""]
             assert "draftproof" not in {name.split(".")[0] for name in names}, f"{path}: absolute import"
+
+
+def imported_rooms(path):
+    """Rooms of evals that one of its modules imports; "" are the modules that stand in no room."""
+    home = path.parent.relative_to(ROOT).parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            parts = (*home[: len(home) - (node.level - 1)], *(node.module or "").split("."))
+            if parts[0] == "evals":
+                yield parts[1] if (ROOT / "evals" / parts[1]).is_dir() else ""
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "evals").rglob("*.py")), ids=lambda path: path.stem)
+def test_rooms_know_those_before_them(path):
+    """In the order in which data flows; so no two know each other."""
+    room = path.parent.name if path.parent.name != "evals" else ""
+    before = ROOMS[: ROOMS.index(room) + 1]
+    assert [one for one in imported_rooms(path) if one not in before] == []
 
 
 @pytest.mark.parametrize("path", product_files(), ids=lambda path: str(path.relative_to(ROOT)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ...tasks.draw import Draw
 from ..attempt import Attempt, Stage
-from ..decision.sequential import evidence_of_regression
+from ..decision.sequential import EarlyLook, evidence_of_regression
 from ..judging.attribute import attribute
 from ..judging.finding import Cause, Finding, Transition
 from ..judging.ladder import grade_sample
@@ -48,42 +48,6 @@ class _Tally:
             # Nothing but a regression raises the value.
             value = evidence_of_regression(self.regressions, self.fixes, self.pairs, self.gate.margin)
             self.peak = max(self.peak, value)
-
-
-@dataclass(frozen=True, slots=True)
-class EarlyLook:
-    """What was seen of one candidate on the way.
-
-    `asked` of `planned` samples were asked of it; `pairs` of them are labelled, judged, and right in one arm
-    or both. `peak` is the largest `evidence_of_regression`, an e-value against "the net rate is within the
-    margin".
-    """
-
-    asked: int
-    planned: int
-    pairs: int
-    peak: float
-    needed: float
-
-    @property
-    def is_called(self) -> bool:
-        """Whether the evidence for a regression sufficed."""
-        return self.peak >= self.needed
-
-    @property
-    def is_cut_short(self) -> bool:
-        """Whether asking stopped before the last sample."""
-        return self.asked < self.planned
-
-    def sentence(self, margin: float) -> str:
-        """What this look says, for a reason."""
-        seen = (
-            f"e-value {self.peak:.3g} of {self.needed:.3g} against a net rate within {margin:.1%}, after "
-            f"{self.asked:,} of {self.planned:,} samples"
-        )
-        if self.is_called:
-            return f"worse than the margin, called early: {seen}"
-        return f"asking stopped early under another [gate]; under this one that says nothing: {seen}"
 
 
 @dataclass(frozen=True, slots=True)

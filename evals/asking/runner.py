@@ -14,9 +14,9 @@ from ...parsers.dialects import DIALECTS
 from ..attempt import Ask, Attempt, Body, EndpointError, Key, Stage
 from ..cluster.crew import Cluster, Crew
 from ..judging.attribute import attribute
-from ..judging.divergence import read_divergences
 from ..judging.ladder import grade_run
 from ..judging.parting import Parting, partings
+from ..runs.divergence import read_divergences
 from ..runs.journal import Journal, divergences_path
 from ..runs.record import Record
 from ..runs.redaction import Redaction
@@ -26,12 +26,12 @@ from ..servers.counters import Counters, Snapshot, read_counters
 from ..servers.endpoint import Endpoint
 from ..servers.facts import read_facts, read_metrics
 from ..servers.managed import ManagedServers
-from ..servers.margins import measure_margin
 from ..servers.preflight import check_arms, read_prompt
 from ..servers.server import RenderedPrompt
 from ..stopping import Stopping
 from .early import Walk
 from .growing import GrowingRecord, read_growing
+from .margins import measure_margin
 from .prompt import Prompts
 from .rounds import due, is_refused_budget
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ...tasks.sample import Sample
 from ..attempt import Ask, Stage
-from ..judging.answer import Answer
 from ..judging.ladder import next_budget, read_answers
+from ..reading.answer import Answer
 from ..runs.record import Record
 
 

@@ -1,1 +1,1 @@
-"""Comparing: figures of arms, and of one arm against another; what `summary.json` holds."""
+"""Comparing: figures of arms, their speed, and counts of one arm against another."""

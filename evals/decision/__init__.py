@@ -1,1 +1,1 @@
-"""Decide: tests and intervals, power, the gate, its history, the design of a run."""
+"""Decide: tests and intervals, power, evidence on the way, the gate."""

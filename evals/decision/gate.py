@@ -4,14 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..asking.early import EarlyLook
 from ..comparing.arm_summary import ArmSummary
 from ..comparing.comparison import Comparison
 from ..plan import PRESET_SAMPLES, GateSection
 from ..runs.shard import Part
 from ..servers.server import Speculating
 from .alarms import alarm_tests, alarms
-from .sequential import SHARE_ON_THE_WAY
+from .sequential import SHARE_ON_THE_WAY, EarlyLook
 from .statistics import mcnemar_midp, samples_to_decide, tango_interval, upper_bound
 
 

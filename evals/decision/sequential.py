@@ -6,6 +6,7 @@ however often somebody looks. A p-value has no such right: looking at McNemar's 
 harmless candidate worse in a quarter of all runs.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from math import exp, log, log1p
 
@@ -17,6 +18,42 @@ SHARE_ON_THE_WAY = 0.2
 # too. The middle weighs most, as in a Beta(3, 3): there stand the best stakes on net rates of 5 to 20 %.
 _SHARES = tuple((number + 0.5) / 20 for number in range(20))
 _WEIGHTS = tuple((share * (1 - share)) ** 2 for share in _SHARES)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyLook:
+    """What was seen of one candidate on the way.
+
+    `asked` of `planned` samples were asked of it; `pairs` of them are labelled, judged, and right in one arm
+    or both. `peak` is the largest `evidence_of_regression`, an e-value against "the net rate is within the
+    margin".
+    """
+
+    asked: int
+    planned: int
+    pairs: int
+    peak: float
+    needed: float
+
+    @property
+    def is_called(self) -> bool:
+        """Whether the evidence for a regression sufficed."""
+        return self.peak >= self.needed
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether asking stopped before the last sample."""
+        return self.asked < self.planned
+
+    def sentence(self, margin: float) -> str:
+        """What this look says, for a reason."""
+        seen = (
+            f"e-value {self.peak:.3g} of {self.needed:.3g} against a net rate within {margin:.1%}, after "
+            f"{self.asked:,} of {self.planned:,} samples"
+        )
+        if self.is_called:
+            return f"worse than the margin, called early: {seen}"
+        return f"asking stopped early under another [gate]; under this one that says nothing: {seen}"
 
 
 def evidence_of_regression(b: int, c: int, n: int, margin: float) -> float:

@@ -1,1 +1,1 @@
-"""Judging: an answer becomes a grade, two grades a finding with its cause."""
+"""Judging: a read answer becomes a grade, two grades a finding with its cause."""

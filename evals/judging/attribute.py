@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from ...tasks.bfcl_reading import read_bfcl_answer
 from ...tasks.differences import DifferenceCode
 from ...tasks.sample import Expected, MatchRule
-from .answer import Ending
+from ..reading.answer import Ending
 from .finding import Cause, Finding, Transition
 from .grade import Blame, Fault, Grade, Verdict
 from .ladder import GradedSample, Ladder

@@ -12,8 +12,8 @@ from ...tasks.differences import Difference, DifferenceCode
 from ...tasks.match import compare, same_calls
 from ...tasks.sample import Expected, MatchRule
 from ..attempt import Attempt, ErrorType
-from .answer import Answer, Ending
-from .loops import loops
+from ..reading.answer import Answer, Ending, visible_text
+from ..reading.loops import loops
 
 
 class Verdict(StrEnum):
@@ -174,8 +174,3 @@ def _loop() -> Blame:
 def _is_loop(answer: Answer) -> bool:
     reading = answer.attempt.reading
     return loops(visible_text(answer.attempt)) if reading is None else reading.loops
-
-
-def visible_text(attempt: Attempt) -> str:
-    """All text of the answer, thinking first, as it was generated."""
-    return (attempt.reasoning or "") + (attempt.content or "")

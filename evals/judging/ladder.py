@@ -8,10 +8,10 @@ from ...parsers.dialects import DIALECTS
 from ...parsers.result import Call
 from ...tasks.sample import Sample
 from ..attempt import Stage
+from ..reading.answer import Answer
+from ..reading.answers import Rung
+from ..runs.divergence import Divergence
 from ..runs.record import Record
-from .answer import Answer
-from .answers import Rung
-from .divergence import Divergence
 from .grade import Grade, Reference, Verdict, grade_answer, grade_failed
 
 # Grades of one sample in one arm by budget, ascending.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..attempt import Body
 from ..plan import Mode
-from .answer import Answer
+from ..reading.answer import Answer
 from .finding import Finding, Transition
 from .ladder import GradedSample
 

@@ -1,11 +1,9 @@
 """Did an answer stop early? Attribution alone can tell: it sees how long the baseline's answers were."""
 
-import re
 from collections.abc import Iterable
 
+from ..reading.unfinished import stops_inside
 from .grade import Grade
-
-FENCE = re.compile(r"^\s*```", re.MULTILINE)
 
 
 def stopped_early(wrong: Grade, rights: Iterable[Grade | None]) -> bool:
@@ -29,9 +27,3 @@ def stopped_early(wrong: Grade, rights: Iterable[Grade | None]) -> bool:
         return bool(parsed.reasoning.strip())
     reading = wrong.answer.attempt.reading
     return stops_inside(parsed.content) if reading is None else reading.stops_inside
-
-
-def stops_inside(content: str) -> bool:
-    """True when a text ends in an open code fence, or with a character after which text must follow."""
-    content = content.strip()
-    return len(FENCE.findall(content)) % 2 == 1 or content.endswith((":", ",", "(", "[", "{"))

@@ -19,7 +19,7 @@ from enum import StrEnum
 from ...parsers.result import Call, Parsed
 from ...tasks.match import same_calls
 from ..plan import Mode
-from .answer import Answer
+from ..reading.answer import Answer
 from .ladder import GradedSample
 
 

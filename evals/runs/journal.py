@@ -18,8 +18,8 @@ from pydantic import JsonValue
 
 from ...errors import UserError
 from ..attempt import Attempt
-from ..judging.divergence import Divergence
 from ..servers.counters import Snapshot
+from .divergence import Divergence
 
 # The format of run.json and of everything beside it.
 # 1: the first. A redacted run (`plan.run.redact`) has hashes for texts and a `reading` in each answered

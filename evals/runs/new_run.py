@@ -10,8 +10,7 @@ from ...tasks.redaction import Hashes, redact_sample
 from ...tasks.suite import Suite
 from ..plan import Plan
 from .journal import write_json, write_json_lines, write_text
-from .packed_file import is_packed
-from .run_file import RunFile, read_run_file
+from .run_file import RunFile, is_packed, read_run_file
 from .run_settings import differing_setting, fixed_settings
 from .shard import Part, Shard
 

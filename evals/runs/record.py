@@ -9,10 +9,10 @@ from ...errors import UserError
 from ...tasks.sample import Sample
 from ...tasks.suite_file import read_suite_file
 from ..attempt import Attempt, Key, Stage, read_attempt
-from ..judging.answers import Answers
-from ..judging.collection import uncollected
-from ..judging.divergence import read_divergences
+from ..reading.answers import Answers
 from ..servers.counters import counted, read_snapshots, server_starts
+from .collection import uncollected
+from .divergence import read_divergences
 from .journal import attempts_path, counters_path, divergences_path
 from .line_index import READ_AT_ONCE
 from .run import Run

@@ -23,11 +23,10 @@ from ...tasks.redaction import (
 from ...tasks.request_fields import PLANNED_FIELDS
 from ...tasks.sample import Sample
 from ..attempt import Attempt, ReadCall, Reading, ReadMark
-from ..judging.answer import read_answer
-from ..judging.grade import visible_text
-from ..judging.loops import loops
-from ..judging.premature import stops_inside
 from ..plan import Plan
+from ..reading.answer import read_answer, visible_text
+from ..reading.loops import loops
+from ..reading.unfinished import stops_inside
 
 if TYPE_CHECKING:
     from ...parsers.dialect import Dialect

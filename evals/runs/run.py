@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ..judging.divergence import Divergence
 from ..plan import Plan
 from ..servers.counters import Counters
 from ..servers.server import ServerFacts
+from .divergence import Divergence
 from .shard import Part
 
 if TYPE_CHECKING:

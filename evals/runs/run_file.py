@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ...parsers.result import Json
 
 
+# Where the attempts of all arms of a packed run stand, in place of journals.
+PACKED_ATTEMPTS = "attempts.parquet"
+
+
 @dataclass(frozen=True, slots=True)
 class RunFile:
     """`run.json`: how the run was planned, and what the servers said of themselves."""
@@ -100,3 +104,8 @@ class _SuiteEntry:
     notes: tuple[str, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     part: Part | None = None
+
+
+def is_packed(directory: Path) -> bool:
+    """Whether a run directory is a packed one."""
+    return (directory / PACKED_ATTEMPTS).exists()

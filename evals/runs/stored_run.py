@@ -15,18 +15,14 @@ from ...tasks.problems import SampleError
 from ...tasks.sample import Sample
 from ...tasks.suite_file import read_checked_line, read_suite_file
 from ..attempt import Attempt, Key, read_attempt
-from ..judging.answers import Answers
+from ..reading.answers import Answers
 from .journal import attempts_path
 from .line_index import LineIndex, Place, scan_lines
-from .packed_file import is_packed
-from .packed_run import open_packed
-from .record import Record, is_empty_shard, keep_attempt, read_head, read_run, samples_path
+from .record import Record, is_empty_shard, keep_attempt, read_head, samples_path
 from .run import Run
 
 # Samples that are read, judged and forgotten together.
 BLOCK = 256
-# Bytes of journal that are read whole: about three times as much memory.
-SMALL = 32 * 1024 * 1024
 # Bytes of lines that adjoin and are read in one go.
 ADJOINING = 1024 * 1024
 
@@ -129,20 +125,6 @@ class StoredRun(Run):
             samples=(),
             attempts={},
         )
-
-
-def open_run(directory: Path) -> Run:
-    """Open a run directory to judge it; it may be incomplete, being written, or read-only.
-
-    Raises:
-        UserError: No run there, or its plan or samples cannot be read.
-    """
-    if is_packed(directory):
-        return open_packed(directory)
-    journals = directory.glob("attempts/*.jsonl")
-    if sum(path.stat().st_size for path in journals if path.is_file()) <= SMALL:
-        return read_run(directory)
-    return index_run(directory)
 
 
 def index_run(directory: Path) -> StoredRun:

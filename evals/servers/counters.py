@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from ..runs.line_file import read_lines
+from ..line_file import read_lines
 
 # name{label="value",…} value [time]; a label's value may hold any character, with \" escaped.
 _LINE = re.compile(

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from draftproof.evals.attempt import Attempt, Drafts, EndpointError, ErrorType, Stage, Usage
-from draftproof.evals.judging.answer import Answer, read_answer
 from draftproof.evals.judging.grade import Grade, Reference, grade_answer, grade_failed
 from draftproof.evals.plan import Mode, build_plan
+from draftproof.evals.reading.answer import Answer, read_answer
 from draftproof.evals.runs.record import Record
 from draftproof.parsers.dialects import DIALECTS
 from draftproof.parsers.tools import compile_tools

@@ -6,10 +6,10 @@ from collections import Counter
 from unittest import mock
 
 from draftproof.evals.asking.session import ask_plan
-from draftproof.evals.judging.derived import derive
 from draftproof.evals.plan import build_plan
 from draftproof.evals.runs.record import read_run
 from draftproof.evals.servers import patience
+from draftproof.evals.summing_up.derived import derive
 from draftproof.reports.progress import SilentProgress
 
 from ..scripted import MODEL, answer

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import Stage
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.judging.position import FEWEST, passes_by_part
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.server_tables import position_table
 
 from ..scripted import ScriptedServer, error, json_reply

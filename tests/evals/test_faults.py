@@ -14,8 +14,8 @@ import pytest
 from draftproof.cli import main
 from draftproof.errors import UserError
 from draftproof.evals.asking.rounds import is_complete
-from draftproof.evals.judging.divergence import Divergence, DivergenceLabel, read_divergences
 from draftproof.evals.runs import journal as journal_file
+from draftproof.evals.runs.divergence import Divergence, DivergenceLabel, read_divergences
 from draftproof.evals.runs.record import read_run
 from draftproof.evals.servers.counters import Counters, Snapshot, read_snapshots
 

@@ -8,21 +8,21 @@ import sys
 from pathlib import Path
 
 import pytest
+from draftproof.evals.asking.margins import measure_margin
 from draftproof.evals.asking.session import ask_plan
 from draftproof.evals.attempt import Ask, Stage
-from draftproof.evals.comparing.summary import summarise
-from draftproof.evals.judging.answer import Ending
-from draftproof.evals.judging.divergence import DivergenceLabel
 from draftproof.evals.judging.ladder import read_answers
 from draftproof.evals.judging.parting import Parting
 from draftproof.evals.judging.ways import WayCode
 from draftproof.evals.plan import Arm, Mode, RunSection, build_plan
+from draftproof.evals.reading.answer import Ending
+from draftproof.evals.runs.divergence import DivergenceLabel
 from draftproof.evals.runs.record import read_run
 from draftproof.evals.servers.embedded import Speculation, start_embedded
 from draftproof.evals.servers.endpoint import Endpoint
 from draftproof.evals.servers.facts import read_facts
-from draftproof.evals.servers.margins import measure_margin
 from draftproof.evals.servers.server import Speculating
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.progress import SilentProgress
 
 pytestmark = [

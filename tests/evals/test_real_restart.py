@@ -5,10 +5,10 @@ import json
 
 import pytest
 from draftproof.evals.asking.session import ask_plan
-from draftproof.evals.judging.derived import derive
 from draftproof.evals.plan import build_plan
 from draftproof.evals.runs.record import read_run
 from draftproof.evals.servers.embedded import Speculation, start_embedded
+from draftproof.evals.summing_up.derived import derive
 from draftproof.reports.progress import SilentProgress
 
 from .scripted_runs import journal, write_suite

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from draftproof.evals.attempt import Attempt, Drafts, ErrorType, Stage
-from draftproof.evals.judging.answer import Ending, read_answer
 from draftproof.evals.judging.grade import Reference, grade_answer
 from draftproof.evals.plan import Mode, RunSection
+from draftproof.evals.reading.answer import Ending, read_answer
 from draftproof.evals.servers.chat_stream import ChatStream, StreamedError
 from draftproof.evals.servers.event_stream import EventReader
 from draftproof.evals.servers.response import error_type, read_completion

@@ -13,9 +13,9 @@ from functools import partial
 from itertools import pairwise
 
 from draftproof.evals.attempt import Attempt, Stage, read_attempt
-from draftproof.evals.judging.answer import read_answer
 from draftproof.evals.judging.grade import Reference, grade_answer
 from draftproof.evals.plan import Mode, RunSection
+from draftproof.evals.reading.answer import read_answer
 from draftproof.evals.servers.chat_stream import ChatStream, StreamedError
 from draftproof.evals.servers.event_stream import EventReader, EventTooLongError
 from draftproof.evals.servers.response import BadResponseError, Completion, error_message, read_completion

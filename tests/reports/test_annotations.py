@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.decision.gate import Decision
-from draftproof.evals.decision.history import accepted_of, judge_against
+from draftproof.evals.summing_up.history import accepted_of, judge_against
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.annotations import render_annotations
 
 from .test_markdown import many_findings

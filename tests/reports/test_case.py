@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.plan import Mode
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.case import divergence, locus, read_case, sufficed, telling_budget
 
 from ..evals.build import attempt, record, sample

@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.plan import Mode
 from draftproof.evals.servers.counters import Counters
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.constraint_table import constraint_of, constraint_table
 from draftproof.reports.contents import build_contents
 

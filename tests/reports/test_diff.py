@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from draftproof.evals.attempt import Stage
-from draftproof.evals.comparing.pairing import operands, pair_arms
-from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.summing_up.pairing import operands, pair_arms
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.diff import build_diff
 from draftproof.reports.markdown import render_diff_markdown
 from draftproof.reports.terminal import render_diff

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.attempt import ErrorType
-from draftproof.evals.judging.answer import Ending
 from draftproof.evals.judging.attribute import (
     CONTEXT_LIMIT,
     ONLY_BATCHED,
@@ -13,8 +12,9 @@ from draftproof.evals.judging.attribute import (
     SERVER_LIMIT,
     STILL_TRUNCATED,
 )
-from draftproof.evals.judging.divergence import DivergenceLabel
 from draftproof.evals.judging.ways import WayCode
+from draftproof.evals.reading.answer import Ending
+from draftproof.evals.runs.divergence import DivergenceLabel
 from draftproof.parsers.codes import DefectCode, NoteCode
 from draftproof.reports.explained import (
     GROUPS,

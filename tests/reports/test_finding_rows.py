@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from draftproof.evals.comparing.pairing import operands, pair_arms, run_pairs
-from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.summing_up.pairing import operands, pair_arms, run_pairs
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.finding_rows import findings_json, json_for_html
 
 from ..evals.build import RIGHT, WRONG

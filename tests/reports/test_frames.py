@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.runs.journal import Journal
 from draftproof.evals.runs.new_run import create_run
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.frames import attempts_frame, findings_frame, grades_frame, render_frames
 from draftproof.tasks.suite import Suite
 

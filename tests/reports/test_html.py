@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.html import render_html
 
 from ..evals.build import RIGHT

@@ -4,8 +4,8 @@ import json
 import shutil
 
 import pytest
-from draftproof.evals.comparing.pairing import operands, pair_arms
-from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.summing_up.pairing import operands, pair_arms
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.diff_html import render_diff_html
 from draftproof.reports.html import render_html
 

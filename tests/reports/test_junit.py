@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 import xmlschema
-from draftproof.evals.comparing.summary import summarise
-from draftproof.evals.decision.history import accepted_of, judge_against
+from draftproof.evals.summing_up.history import accepted_of, judge_against
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.junit import render_junit
 
 from ..evals.build import RIGHT, WRONG, attempt, record, sample

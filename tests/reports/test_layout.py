@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.diff import build_diff
 from draftproof.reports.sample import render_sample
 from draftproof.reports.table import Table

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import Stage
-from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.markdown import render_markdown, render_markdown_within
 from markdown_it import MarkdownIt
 

@@ -1,8 +1,8 @@
 """Where marks stand: lengths over the cap, intervals against the margin, nothing outside the picture."""
 
 import pytest
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.judging.attribute import attribute
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.plots import WIDTH, lengths_plot, rates_plot, rates_reach
 from draftproof.reports.rates import Rate, net_rates
 

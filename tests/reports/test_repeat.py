@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.plan import Arm, Mode
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.repeat import body_text, curl_line, python_snippet
 from draftproof.reports.sample import render_repeat
 

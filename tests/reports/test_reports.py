@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 from draftproof.evals.attempt import ErrorType, Stage
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.judging.parting import first_difference
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.machine import render_json
 from draftproof.reports.markdown import render_markdown
 from draftproof.reports.sample import render_sample

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer.main
 from draftproof.cli import app
-from draftproof.evals.comparing.pairing import operands, pair_arms
-from draftproof.evals.comparing.summary import summarise
+from draftproof.evals.summing_up.pairing import operands, pair_arms
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.steps import diff_steps, report_steps, step_lines
 
 from ..evals.build import OPEN, RIGHT, WRONG

@@ -2,8 +2,8 @@
 
 import pytest
 from draftproof.errors import UserError
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.judging.finding import Cause
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.walk import Wanted, chosen_sample, findings_table, wanted_findings
 
 from .runs import three_arms

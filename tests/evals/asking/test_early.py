@@ -9,11 +9,11 @@ from draftproof.errors import UserError
 from draftproof.evals.asking.early import BATCH, random_order, read_course, requests_made, requests_saved
 from draftproof.evals.asking.rounds import due, is_complete
 from draftproof.evals.attempt import ErrorType, Stage
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.decision.gate import Decision
-from draftproof.evals.decision.history import accepted_of, judge_against
 from draftproof.evals.decision.sequential import evidence_of_regression
 from draftproof.evals.plan import GateSection
+from draftproof.evals.summing_up.history import accepted_of, judge_against
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.markdown import render_markdown
 
 from ...scripted import ScriptedServer

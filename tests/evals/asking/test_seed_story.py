@@ -4,9 +4,9 @@ import json
 
 from draftproof.evals.asking.session import ask_plan
 from draftproof.evals.attempt import Stage
-from draftproof.evals.judging.derived import derive
 from draftproof.evals.plan import build_plan
 from draftproof.evals.runs.record import read_run
+from draftproof.evals.summing_up.derived import derive
 from draftproof.reports.markdown import render_markdown
 from draftproof.reports.progress import SilentProgress
 from draftproof.reports.terminal import render_terminal

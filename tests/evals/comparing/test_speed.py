@@ -6,9 +6,9 @@ import pytest
 from draftproof.evals.attempt import Stage, Timing
 from draftproof.evals.comparing.clock import Clock
 from draftproof.evals.comparing.speed import ArmSpeed, PassCost, fit_pass_cost
-from draftproof.evals.comparing.summary import summarise
 from draftproof.evals.comparing.timed_answer import Kind
 from draftproof.evals.servers.counters import Counters, Snapshot, server_starts
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.server_tables import speed_tables
 
 from ..build import RIGHT, attempt, record, sample

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from draftproof.evals.asking.early import EarlyLook
 from draftproof.evals.comparing.arm_summary import ArmSummary
 from draftproof.evals.comparing.comparison import CauseCounts, ChurnCounts, Comparison
 from draftproof.evals.decision.gate import Decision, decide, overall
+from draftproof.evals.decision.sequential import EarlyLook
 from draftproof.evals.plan import GateSection
 from draftproof.evals.servers.server import Speculating
 

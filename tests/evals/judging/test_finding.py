@@ -11,12 +11,12 @@ from draftproof.evals.judging.attribute import (
     ONLY_WARM,
     attribute,
 )
-from draftproof.evals.judging.divergence import Divergence, DivergenceLabel
 from draftproof.evals.judging.finding import Cause, Finding, Transition
 from draftproof.evals.judging.finding_line import line_of
 from draftproof.evals.judging.grade import Fault, Reference, Verdict, grade_answer
 from draftproof.evals.judging.ladder import GradedSample, grade_run
 from draftproof.evals.plan import Mode
+from draftproof.evals.runs.divergence import Divergence, DivergenceLabel
 from draftproof.parsers.result import Call, Span
 from draftproof.tasks.bfcl_reading import read_bfcl_answer
 from draftproof.tasks.bfcl_terms import BfclRule, BfclTerms, terms_of_description

@@ -6,16 +6,17 @@ from dataclasses import fields, replace
 import msgspec
 import pytest
 from draftproof.errors import UserError
+from draftproof.evals.at_rest.open_run import open_run
 from draftproof.evals.attempt import Stage
-from draftproof.evals.comparing.pairing import operands, pair_arms
-from draftproof.evals.comparing.summary import summarise
-from draftproof.evals.judging import judged
-from draftproof.evals.judging.derived import derive
 from draftproof.evals.runs import stored_run
 from draftproof.evals.runs.journal import Journal
 from draftproof.evals.runs.new_run import create_run
 from draftproof.evals.runs.record import Record, read_run
-from draftproof.evals.runs.stored_run import index_run, open_run
+from draftproof.evals.runs.stored_run import index_run
+from draftproof.evals.summing_up import judged
+from draftproof.evals.summing_up.derived import derive
+from draftproof.evals.summing_up.pairing import operands, pair_arms
+from draftproof.evals.summing_up.summary import summarise
 from draftproof.reports.html import render_html
 from draftproof.reports.junit import render_junit
 from draftproof.reports.sample import render_sample
@@ -232,7 +233,7 @@ def test_a_large_run_stays_on_disk(tmp_path, monkeypatch):
     """What is small is read whole: looking at it again costs nothing."""
     directory = written(tmp_path / "run", make_run())
     assert isinstance(open_run(directory), Record)
-    monkeypatch.setattr(stored_run, "SMALL", 100)
+    monkeypatch.setattr("draftproof.evals.at_rest.open_run.SMALL", 100)
     assert not isinstance(open_run(directory), Record)
 
 

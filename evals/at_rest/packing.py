@@ -1,0 +1,163 @@
+"""A run directory packed, and unpacked again: nothing is asked, judged or lost, and the first one stays.
+
+Packed, the lines of a sample stand together, in the order of the suite: its arms were asked in nearly the
+same words, and those are stored nearly once. Where each line stood in its journal is kept beside it.
+"""
+
+import os
+import shutil
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ...tasks.suite_file import read_suite_file
+from ..runs.collection import uncollected
+from ..runs.journal import attempts_path
+from ..runs.line_index import LineIndex, Place, scan_lines
+from ..runs.record import is_empty_shard, read_head, samples_path
+from ..runs.run_file import read_run_file
+from .attempt_columns import Line, attempts_of, columns_of, columns_schema, read_rows
+from .packed_file import PackedWriter, attempts_file, samples_file
+from .sample_columns import read_sample_lines, sample_columns_of, sample_schema, samples_of
+
+# Samples and lines of a group together: some 20 MB for a process that judges it.
+GROUP = 2048
+
+
+def pack_run(directory: Path, made: Path) -> None:
+    """Pack a run into an empty directory; what is neither journal nor sample is copied.
+
+    Raises:
+        UserError: The run cannot be read, or PyArrow is not installed.
+        OSError: Something cannot be written.
+    """
+    ids = _sample_ids(directory)
+    numbers = {sample_id: number for number, sample_id in enumerate(ids)}
+    _copy_rest(directory, made)
+    with ExitStack() as stack:
+        journals = [
+            _Journal.read(arm.name, path, stack.enter_context(path.open("rb")), numbers)
+            for arm in read_run_file(directory).plan.arms
+            if (path := attempts_path(directory, arm.name)).exists()
+        ]
+        to_samples = stack.enter_context(PackedWriter(samples_file(made), sample_schema()))
+        to_attempts = stack.enter_context(PackedWriter(attempts_file(made), columns_schema()))
+        for first, sample_lines, lines in _groups(_sample_lines(directory), journals):
+            to_samples.write(sample_columns_of(ids[first : first + len(sample_lines)], sample_lines))
+            with uncollected():
+                to_attempts.write(columns_of(lines))
+        to_attempts.write(columns_of(line for journal in journals for line in journal.strays()))
+
+
+def unpack_run(directory: Path, made: Path) -> None:
+    """Write the journals and samples that a run was packed from into an empty directory.
+
+    Raises:
+        UserError: The packed run cannot be read.
+        OSError: Something cannot be written.
+    """
+    samples, attempts = samples_of(directory), attempts_of(directory)
+    _copy_rest(directory, made)
+    with samples_path(made).open("wb") as file:
+        for group in range(len(samples.group_rows)):
+            file.writelines(read_sample_lines(samples, group))
+    with ExitStack() as stack:
+        files: dict[str, BinaryIO] = {}
+        for group in range(len(attempts.group_rows)):
+            for row in read_rows(attempts, group):
+                if row.arm not in files:
+                    path = attempts_path(made, row.arm)
+                    path.parent.mkdir(exist_ok=True)
+                    files[row.arm] = stack.enter_context(path.open("wb"))
+                # In the order of samples, not of the journal: each line goes where it stood.
+                files[row.arm].seek(row.offset)
+                files[row.arm].write(row.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Journal:
+    """A journal that is being packed: where the lines of each sample stand, and those of none."""
+
+    arm: str
+    file: BinaryIO
+    index: LineIndex
+    of_none: list[Place]
+
+    @classmethod
+    def read(cls, arm: str, path: Path, file: BinaryIO, numbers: Mapping[str, int]) -> "_Journal":
+        index, of_none, offset = LineIndex.of(len(numbers)), list[Place](), 0
+        for number, (line, sample_id) in enumerate(scan_lines(path), start=1):
+            sample = None if sample_id is None else numbers.get(sample_id)
+            index.add(sample, len(line))
+            if sample is None:
+                of_none.append(Place(number, offset, len(line)))
+            offset += len(line)
+        return cls(arm, file, index, of_none)
+
+    def lines(self, sample: int) -> Iterator[Line]:
+        """The lines of a sample, by its number."""
+        return map(self._line, self.index.places(sample))
+
+    def strays(self) -> Iterator[Line]:
+        """The lines that are of no sample."""
+        return map(self._line, self.of_none)
+
+    def _line(self, place: Place) -> Line:
+        text = os.pread(self.file.fileno(), place.length, place.offset)
+        return Line(self.arm, place.number, place.offset, text)
+
+
+def _groups(
+    sample_lines: Iterator[bytes], journals: list[_Journal]
+) -> Iterator[tuple[int, list[bytes], list[Line]]]:
+    """Samples that are judged together: the number of the first, their lines, and those of their attempts.
+
+    There is at least one group: a shard that no sample fell to has an empty one.
+    """
+    first, samples, lines = 0, list[bytes](), list[Line]()
+    for number, sample_line in enumerate(sample_lines):
+        samples.append(sample_line)
+        lines += (line for journal in journals for line in journal.lines(number))
+        if len(samples) + len(lines) >= GROUP:
+            yield first, samples, lines
+            first, samples, lines = number + 1, [], []
+    if samples or not first:
+        yield first, samples, lines
+
+
+def _sample_ids(directory: Path) -> list[str]:
+    head = read_head(directory)
+    if is_empty_shard(head):
+        return []
+    file = read_suite_file(samples_path(directory), is_redacted=head.plan.run.redact, is_checked=True)
+    return [sample.id for _, sample in file]
+
+
+def _sample_lines(directory: Path) -> Iterator[bytes]:
+    with samples_path(directory).open("rb") as file:
+        for number, line in enumerate(file):
+            text = line.removeprefix(BOM_UTF8) if number == 0 else line
+            if text.strip():
+                yield text.rstrip(b"\r\n") + b"\n"
+
+
+def _copy_rest(directory: Path, made: Path) -> None:
+    """Copy what is kept as it is: `run.json`, totals of servers, divergences, whatever else stands there."""
+    left_out = {samples_path(directory), samples_file(directory), attempts_file(directory)}
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        paths = {name: Path(folder, name) for name in names}
+        return {
+            name
+            for name, path in paths.items()
+            if path in left_out
+            or path == directory / "attempts"
+            or path == directory / "findings.jsonl"  # as large as all the rest, and derived anew
+            or path.suffix == ".lock"
+            or name.startswith(".")
+        }
+
+    shutil.copytree(directory, made, ignore=ignored, dirs_exist_ok=True)
