@@ -1,6 +1,9 @@
 """How long the command takes to start, beside a bare interpreter that imports typer.
 
-python benchmarks/starting.py [--rounds 5]
+    python benchmarks/starting.py [--rounds 5]
+
+A command that reads its arguments makes typer import pydantic as well. So what runs one stands beside a typer
+command with the same arguments that does nothing, too.
 """
 
 import argparse
@@ -13,6 +16,21 @@ from collections.abc import Iterator
 from measured import Row, best, print_table
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+NOTHING = """
+from pathlib import Path
+from typing import Annotated, Optional
+import typer
+
+def main(
+    file: Annotated[Path, typer.Argument(help="A file.")] = Path("-"),
+    dialect: Annotated[str, typer.Option(help="A word.")] = "auto",
+    tools: Annotated[Optional[Path], typer.Option(help="Another file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="A choice.")] = False,
+) -> None:
+    pass
+
+typer.run(main)
+"""
 COMMANDS = {"--help": ["--help"], "parse": ["parse", "-"], "tasks list": ["tasks", "list"]}
 
 
@@ -25,6 +43,7 @@ def cpu_seconds(command: list[str]) -> float:
         text=True,
         check=True,
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
         env={**os.environ, "COLUMNS": "100"},
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -32,18 +51,21 @@ def cpu_seconds(command: list[str]) -> float:
 
 
 def rows(rounds: int) -> Iterator[Row]:
-    bare = [sys.executable, "-c", "import typer"]
+    bare = {
+        "import typer": [sys.executable, "-c", "import typer"],
+        "a typer command that does nothing": [sys.executable, "-c", NOTHING, "-"],
+    }
     for name, arguments in COMMANDS.items():
         command = [sys.executable, "-m", "draftproof", *arguments]
-        # Side by side: both kinds in each round.
-        pairs = [(cpu_seconds(bare), cpu_seconds(command)) for _ in range(rounds)]
-        base, own = best(one for one, _ in pairs), best(one for _, one in pairs)
-        yield Row(
-            f"start `draftproof {name}`",
-            f"{own * 1e3:.0f} ms",
-            f"import typer {base * 1e3:.0f} ms",
-            own / base,
-        )
+        for what, beside in bare.items():
+            if name == "--help" and what != "import typer":
+                continue
+            # Side by side: both kinds in each round.
+            pairs = [(cpu_seconds(beside), cpu_seconds(command)) for _ in range(rounds)]
+            base, own = best(one for one, _ in pairs), best(one for _, one in pairs)
+            yield Row(
+                f"start `draftproof {name}`", f"{own * 1e3:.0f} ms", f"{what} {base * 1e3:.0f} ms", own / base
+            )
 
 
 def main() -> None:

@@ -126,5 +126,4 @@ DEEPSEEK_V31 = Dialect(
     describe_tools=_describe_tools,
     render_result=_render_result,
     tags=(_TAGS.begin, _TAGS.end, _TAGS.call_begin, _TAGS.separator, _TAGS.call_end),
-    signature=re.compile(r"<｜tool▁calls?▁begin｜>"),
 )

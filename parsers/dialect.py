@@ -1,6 +1,5 @@
 """A dialect: how one family of models writes calls, and how tools are put to it."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -32,7 +31,6 @@ class Dialect:
         describe_tools: Writes the declared tools, and how to call them, for the system prompt.
         render_result: Writes the text of the user turn that carries the result of a tool: (name, content).
         tags: The markup that must not leak into arguments that a server parsed.
-        signature: Matches where a text begins a call of this dialect; for `--dialect auto`.
     """
 
     name: str
@@ -42,4 +40,3 @@ class Dialect:
     describe_tools: Callable[[Sequence[JsonObject]], str]
     render_result: Callable[[str, str], str]
     tags: tuple[str, ...]
-    signature: re.Pattern[str]

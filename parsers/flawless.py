@@ -5,17 +5,16 @@ property test holds the one against the other.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 from .contract import keeps_contract
 from .names import is_callable_name
 from .reasoning import CALL_MARKUP, Split
-from .result import Call, Json, JsonObject, Parsed, Span
+from .result import Call, JsonObject, Parsed, Span
 from .sections import SectionTags
 from .strict_json import decode_flawless
 from .tools import Tools
-from .typed_value import ValueReader
 
 # Reads what stands between the tags of a block; None if anything at all could be said of it.
 ReadBlock: TypeAlias = Callable[[str, Tools | None], tuple[str, JsonObject] | None]
@@ -126,24 +125,6 @@ def _parsed(text: str, split: Split, calls: list[Call], prose: str) -> Parsed | 
     if prose and ("<" in prose or "{" in prose or "[" in prose):
         return None
     return Parsed(tuple(calls), (), (), prose, "" if split.opening is None else text[slice(*split.thinking)])
-
-
-def read_flawless_pairs(
-    name: str, pairs: Sequence[tuple[str, str]], tools: Tools | None
-) -> tuple[str, JsonObject] | None:
-    """Make a call of a name and of keys with raw values; None if anything at all could be said of it."""
-    if not is_callable_name(name, tools):
-        return None
-    values = ValueReader(tools)
-    arguments: dict[str, Json] = {}
-    for key, raw in pairs:
-        read = values.read(name, key, raw, 0)
-        if read.defects or read.notes:
-            return None
-        arguments[key] = read.value
-    if len(arguments) < len(pairs) or (tools is not None and not keeps_contract(tools, name, arguments)):
-        return None
-    return name, arguments
 
 
 def _is_plain_thinking(text: str, split: Split) -> bool:

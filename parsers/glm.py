@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from .codes import DefectCode, NoteCode
 from .dialect import Dialect
 from .families import foreign_markup
-from .flawless import read_flawless, read_flawless_pairs
+from .flawless import read_flawless
+from .flawless_pairs import read_flawless_pairs
 from .raw_blocks import BlockBrokenError, Draft, RawBlockReader, RawGrammar
 from .reasoning import StartsInReasoning, split_reasoning
 from .result import Json, JsonObject, Parsed, Span
@@ -238,7 +239,4 @@ GLM = Dialect(
     describe_tools=_describe_tools,
     render_result=_render_result,
     tags=(OPEN, CLOSE, _KEY_OPEN, _KEY_CLOSE, _VALUE_OPEN, "</arg_value"),
-    signature=re.compile(
-        r"<tool_call>\s*+[A-Za-z_][\w.:/-]*+\s*+(?:<arg_key>|</tool_call>)|<arg_key>[^<>\n]*+</arg_key>"
-    ),
 )

@@ -239,5 +239,4 @@ HERMES = Dialect(
     describe_tools=_describe_tools,
     render_result=_render_result,
     tags=(OPEN, CLOSE),
-    signature=re.compile(r"<tool_call>\s*+\{"),
 )

@@ -132,5 +132,4 @@ KIMI_K2 = Dialect(
     describe_tools=_describe_tools,
     render_result=_render_result,
     tags=(_TAGS.begin, _TAGS.end, _TAGS.call_begin, _TAGS.separator, _TAGS.call_end),
-    signature=re.compile(r"<\|tool_calls?_section_begin\|>|<\|tool_call_begin\|>"),
 )

@@ -312,7 +312,4 @@ LLAMA3_JSON = Dialect(
     describe_tools=_describe_tools,
     render_result=_render_result,
     tags=(TAG,),
-    signature=re.compile(
-        rf"<\|python_tag\|>|\{{\s*+\"name\"\s*+:\s*+\"[^\"]{{0,128}}+\"\s*+,\s*+\"{_KEY}\"\s*+:"
-    ),
 )

@@ -221,7 +221,4 @@ MINIMAX_M2 = Dialect(
     describe_tools=_describe_tools,
     render_result=_render_result,
     tags=(OPEN, CLOSE, _INVOKE, _PARAMETER, _INVOKE_CLOSE, "</parameter"),
-    signature=re.compile(
-        r"<minimax:tool_call>|<invoke name=\"[^\"\n]*+\">(?=\s*+(?:<parameter name=|</invoke>))"
-    ),
 )

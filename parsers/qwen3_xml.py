@@ -16,7 +16,8 @@ from collections.abc import Sequence
 
 from .codes import DefectCode, NoteCode
 from .dialect import Dialect
-from .flawless import read_flawless, read_flawless_pairs
+from .flawless import read_flawless
+from .flawless_pairs import read_flawless_pairs
 from .raw_blocks import BlockBrokenError, Draft, RawBlockReader, RawGrammar
 from .reasoning import StartsInReasoning, split_reasoning
 from .result import Json, JsonObject, Parsed, Span
@@ -223,5 +224,4 @@ QWEN3_XML = Dialect(
     describe_tools=_describe_tools,
     render_result=_render_result,
     tags=(OPEN, CLOSE, "<function=", "<parameter=", _FUNCTION_CLOSE, "</parameter"),
-    signature=re.compile(r"<tool_call>\s*+<function=|<function=[\w.:/-]++>\s*+(?:<parameter=|</function>)"),
 )
