@@ -29,6 +29,7 @@ from known_texts import BROKEN, CONTRACT, RIGHT, Call, Found, Known
 from known_texts import TOOLS as KNOWN_TOOLS
 from lenient_readers import READERS
 from lenient_readers import read_hermes as read_leniently
+from measured import Row
 from public_parsers import NAMES, NotInstalledError, load
 
 _PARAMETERS = {
@@ -197,6 +198,25 @@ def _find(group: Sequence[Known], tell: Tell) -> Found:
         calls, is_told = tell(known.text)
         found.add(known, calls, is_told=is_told)
     return found
+
+
+def rows(rounds: int) -> Iterator[Row]:
+    """Hermes answers with their tools beside the lenient reader, which checks none: times, not speeds."""
+    given = answers("hermes")
+    sets = {
+        "a right call": [(TEXTS["small calls"], TOOLS)] * 500,
+        "a call without its last brace": [(TEXTS["closing brace missing"], TOOLS)] * 200,
+        "an answer of the built-in suites": given,
+    }
+    for name, texts in sets.items():
+        own = seconds(lambda texts=texts: [HERMES.parse(text, tools) for text, tools in texts], rounds)
+        lenient = seconds(lambda texts=texts: [read_leniently(text) for text, _ in texts], rounds)
+        yield Row(
+            f"parse {name}",
+            microseconds(own / len(texts)),
+            f"regex and json.loads {microseconds(lenient / len(texts))}",
+            own / lenient,
+        )
 
 
 def main() -> None:
