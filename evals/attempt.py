@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 import msgspec
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 else:
     JsonValue = Any  # any JSON, to the reader of lines
+
+# More than anything counts to, and what a float still holds exactly: figures are made of counts.
+MOST_COUNTED = 2**53
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=-MOST_COUNTED, le=MOST_COUNTED)]
 
 
 class Stage(StrEnum):
@@ -60,9 +64,9 @@ class Ask(Key):
 class Usage:
     """Token counts as the server gave them; a count it did not give is None, never 0."""
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,9 @@ class Drafts:
     `steps` counts the forward passes that verified a draft; None where the server does not tell.
     """
 
-    draft_tokens: int
-    accepted_tokens: int
-    steps: int | None = None
+    draft_tokens: Count
+    accepted_tokens: Count
+    steps: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Timing:
 
     prompt_ms: float | None = None
     predicted_ms: float | None = None
-    cached_tokens: int | None = None
+    cached_tokens: Count | None = None
 
 
 class ErrorType(StrEnum):
@@ -176,8 +180,8 @@ class Attempt:
     system_fingerprint: str | None
     error: EndpointError | None
     started_at: str
-    index: int
-    chunks: int | None = None
+    index: Count
+    chunks: Count | None = None
     first_event_ms: float | None = None
     timing: Timing | None = None
     raw_text: str | None = None
@@ -228,6 +232,8 @@ _LATE_NAMES = ("chunks", "timing", "raw_text", "reading")
 # The parts of an attempt become objects where they stand: to copy it whole first would copy the request too.
 _LINES = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_members)
 
+_ID = b'{"id":"'
+
 
 class _Unread(TypedDict):
     """An object whose members are passed over."""
@@ -255,13 +261,28 @@ def read_attempt(line: bytes, *, with_request: bool = True) -> Attempt:
     Raises:
         ValueError: Not a line this version wrote (torn, corrupted, or of another format).
     """
+    if not with_request and not line.isascii():
+        # None of ours, and what is passed over may be no text at all.
+        return read_attempt(line).without_request()
     kind = Attempt if with_request else _WithoutRequest
     try:
-        return _reader(kind).decode(line)
+        attempt = _reader(kind).decode(line)
     except msgspec.DecodeError:
         # Unlike this reader the standard library's takes the lone surrogates that servers do send.
         attempt = msgspec.convert(json.loads(line), Attempt)
-        return attempt if with_request else attempt.without_request()
+        if not with_request:
+            attempt = attempt.without_request()
+    if leading_id(line) not in (None, attempt.id):
+        raise ValueError("another id stands further on: of which sample the line is, nobody can say")
+    return attempt
+
+
+def leading_id(line: bytes) -> str | None:
+    """The id that a line begins with, as ours do; None where it does not, or where it has to be decoded."""
+    if not line.startswith(_ID):
+        return None
+    plain = line[len(_ID) : line.find(b'"', len(_ID))]
+    return plain.decode("ascii") if plain.isascii() and b"\\" not in plain else None
 
 
 def derived_seed(seed: int, sample_id: str, stage: Stage, attempt: int) -> int:

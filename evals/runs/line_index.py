@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import UserError
+from ..attempt import leading_id
 
 if TYPE_CHECKING:
     from ...parsers.result import Json
 
 # Bytes: with less, the system is asked once for every two or three lines.
 READ_AT_ONCE = 256 * 1024
-_ID = b'{"id":"'
 _NONE = -1
 
 
@@ -80,10 +80,8 @@ def scan_lines(path: Path) -> Iterator[tuple[bytes, str | None]]:
 
 def id_of(line: bytes) -> str | None:
     """The id that a line is of, None without one; a line that begins with it, as ours do, is not decoded."""
-    if line.startswith(_ID):
-        plain = line[len(_ID) : line.find(b'"', len(_ID))]
-        if plain.isascii() and b"\\" not in plain:
-            return plain.decode("ascii")
+    if (plain := leading_id(line)) is not None:
+        return plain
     try:
         value: Json = json.loads(line)
     except (ValueError, RecursionError):

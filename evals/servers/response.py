@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue, ValidationError
 from pydantic_core import core_schema
 
-from ..attempt import Drafts, ErrorType, Timing, Usage
+from ..attempt import MOST_COUNTED, Drafts, ErrorType, Timing, Usage
 
 if TYPE_CHECKING:
     from ...parsers.result import Json
@@ -50,22 +50,25 @@ _T = TypeVar("_T")
 # Bookkeeping beside the answer: what cannot be read of it was not told, and the answer stands.
 _Told = Annotated[_T | None, _OrNone()]
 
+# What nobody can have counted would break every figure that is made of it.
+_Number = Annotated[int, Field(ge=-MOST_COUNTED, le=MOST_COUNTED)]
+
 # Of drafts; less than none (a server's "not known") is no count.
-_Count = Annotated[int, Field(ge=0)]
+_Count = Annotated[int, Field(ge=0, le=MOST_COUNTED)]
 
 
 class _UsageDetails(_Lenient):
-    reasoning_tokens: _Told[int] = None
+    reasoning_tokens: _Told[_Number] = None
 
 
 class _PromptDetails(_Lenient):
-    cached_tokens: _Told[int] = None
+    cached_tokens: _Told[_Number] = None
 
 
 class _Usage(_Lenient):
-    prompt_tokens: _Told[int] = None
-    completion_tokens: _Told[int] = None
-    reasoning_tokens: _Told[int] = None
+    prompt_tokens: _Told[_Number] = None
+    completion_tokens: _Told[_Number] = None
+    reasoning_tokens: _Told[_Number] = None
     completion_tokens_details: _Told[_UsageDetails] = None
     prompt_tokens_details: _Told[_PromptDetails] = None
 
@@ -113,13 +116,13 @@ class _Timings(_Lenient):
     draft_n_accepted: _Count = 0
     prompt_ms: _Told[float] = None
     predicted_ms: _Told[float] = None
-    cache_n: _Told[int] = None
+    cache_n: _Told[_Number] = None
 
 
 class _SpeculativeDecoding(_Lenient):
     num_draft_tokens: _Count
     num_accepted_draft_tokens: _Count
-    num_spec_steps: _Told[int] = None
+    num_spec_steps: _Told[_Number] = None
 
 
 class _Metrics(_Lenient):

@@ -40,12 +40,20 @@ def test_a_line_reads_as_the_attempt_that_wrote_it(content, tool_calls, request)
         lambda line: line.replace(b'"max_tokens":', b'"most_tokens":', 1),
         lambda line: line.replace(b'"retries":0', b'"retries":"0"'),
         lambda line: json.dumps({**json.loads(line), "request": [1]}).encode(),
+        lambda line: line.replace(b'"request":{', b'"request":{"a":"\xff",', 1),
+        lambda line: line.replace(b'"index":0', b'"index":100000000000000000000'),
+        lambda line: line.replace(b'"completion_tokens":50', b'"completion_tokens":1' + b"0" * 400),
+        lambda line: line[:-2] + b',"id":"another"}\n',
+        lambda line: b'{"id":"another",' + line[1:],
         lambda _: b"[" * 100_000,
         lambda _: b"null",
     ],
 )
 def test_what_is_no_line_is_refused(damage, with_request):
-    """Torn, broken in the request or elsewhere, of another format; whether the request is wanted or not."""
+    """Torn, broken in the request or elsewhere, with two ids or counts beyond any, of another format.
+
+    Whether the request is wanted or not.
+    """
     line = damage(attempt(RIGHT).to_line().encode("ascii"))
     with pytest.raises((ValueError, RecursionError)):
         read_attempt(line, with_request=with_request)

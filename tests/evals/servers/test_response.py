@@ -61,6 +61,7 @@ def test_tool_calls_are_kept_whatever_they_are(calls):
         ({}, Usage()),
         ({"prompt_tokens": 3, "completion_tokens": None}, Usage(3)),
         ({"prompt_tokens": "many", "completion_tokens": 7}, Usage(None, 7)),
+        ({"prompt_tokens": 10**400, "completion_tokens": 7}, Usage(None, 7)),
         ("free", None),
         ([], None),
         ({"completion_tokens": 7, "completion_tokens_details": {"reasoning_tokens": 2}}, Usage(None, 7, 2)),
@@ -87,6 +88,7 @@ def test_an_absent_usage_is_none():
         ({"timings": {"draft_n": 9, "draft_n_accepted": 4}}, Drafts(9, 4)),
         ({"timings": {"draft_n": None}}, None),
         ({"timings": {"draft_n": -1, "draft_n_accepted": -1}}, None),
+        ({"timings": {"draft_n": 10**400}}, None),
         ({"timings": 5}, None),
         ({"metrics": {"speculative_decoding": None}}, None),
         (
