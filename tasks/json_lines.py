@@ -38,6 +38,11 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, JsonRead]]:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
+def read_json_line(line: bytes) -> JsonRead:
+    """Read one line, its newline included, as `read_json_lines` reads those of a file."""
+    return _line_value(None if len(line.removesuffix(b"\n")) > LONGEST_LINE_BYTES else line.strip())
+
+
 def read_json_array(path: Path) -> Iterator[tuple[int, JsonRead]]:
     """Read a UTF-8 file that holds one JSON array, an item at a time.
 

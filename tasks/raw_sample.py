@@ -186,7 +186,9 @@ def compile_declared(declared: bytes | str, *, may_be_unchecked: bool, is_checke
         ToolSchemaError: See `compile_tools`.
         SampleError: The text is no JSON, or no list.
     """
-    read = json_value(declared if isinstance(declared, str) else declared.decode("utf-8"))
+    text = declared if isinstance(declared, str) else declared.decode("utf-8")
+    # A level down, as they stand in a sample: how deep a line may be nested is a matter of the whole line.
+    (read,) = cast("list[Json]", json_value(f"[{text}]"))
     if not isinstance(read, list):
         raise SampleError("tools", f"is {shown(read)}, expected a list")
     return compile_tools(read, may_be_unchecked=may_be_unchecked, is_checked=is_checked)

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from ..parsers.quick_json import MAX_DEPTH
+from .json_lines import LONGEST_LINE_BYTES
 from .raw_sample import LONGEST_NAME, compile_declared
 from .sample import Expected, ExpectedCall, Sample
 
@@ -43,10 +45,14 @@ def read_as_written(line: bytes) -> Sample | None:
     Nothing of such a line is lost in reading: no key stands twice in it, and no number is rounded. Its tools
     are read strictly, once for all samples that declare the same.
     """
+    if len(line) > LONGEST_LINE_BYTES:
+        return None
     try:
         read = _reader().decode(line)
         if msgspec.json.encode(read) != line.rstrip(b"\n"):
             return None
+        if _brackets(line) - _brackets(bytes(read.tools)) > MAX_DEPTH:
+            return None  # they might all stand in one another
         tools = compile_declared(bytes(read.tools), may_be_unchecked=False, is_checked=True)
     except (ValueError, RecursionError):
         return None
@@ -71,6 +77,10 @@ def read_as_written(line: bytes) -> Sample | None:
         tool_choice=read.tool_choice,
         metadata=read.metadata,
     )
+
+
+def _brackets(text: bytes) -> int:
+    return text.count(b"[") + text.count(b"{")
 
 
 @cache

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import UserError
-from .json_lines import JsonRead, json_value, read_json_lines
+from .json_lines import JsonRead, read_json_line, read_json_lines
 from .problems import Problems, SampleError
 from .raw_sample import sample_from_json
 from .sample import Sample
@@ -55,10 +55,9 @@ def read_checked_line(line: bytes, *, is_redacted: bool) -> Sample:
     """
     if not is_redacted and (sample := read_as_written(line)) is not None:
         return sample
-    try:
-        value = json_value(line.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise SampleError("", "not UTF-8") from None
+    value = read_json_line(line)
+    if isinstance(value, SampleError):
+        raise value
     return sample_from_json(value, is_redacted=is_redacted, is_checked=True)
 
 

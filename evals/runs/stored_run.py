@@ -163,7 +163,10 @@ def index_run(directory: Path) -> StoredRun:
 
 def _index_samples(path: Path, *, is_redacted: bool) -> tuple[dict[str, int], LineIndex]:
     numbers: dict[str, int] = {}
-    lines = [(len(line), sample_id, line.strip() == b"") for line, sample_id in scan_lines(path)]
+    lines = [
+        (len(line), sample_id, not (line if number else line.removeprefix(BOM_UTF8)).strip())
+        for number, (line, sample_id) in enumerate(scan_lines(path))
+    ]
     index = LineIndex.of(len(lines))
     for length, sample_id, is_blank in lines:
         if not is_blank and (sample_id is None or sample_id in numbers):

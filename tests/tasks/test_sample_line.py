@@ -64,6 +64,8 @@ def test_what_is_read_at_once_is_what_the_strict_reader_reads(content, values, m
         lambda line: line.replace(b'"expected":{', b'"expected":{"match":"bfcl",'),
         lambda line: line.replace(b'"messages":[{', b'"messages":[7,{'),
         lambda line: line.replace(b'"messages":', b'"mesages":'),
+        lambda line: line.replace(b'"Oslo"', b"[" * 200 + b"]" * 200, 1),
+        lambda line: line.replace(b'"type":"object"', b'"default":' + b"[" * 196 + b"]" * 196, 1),
         lambda line: line[:-9],
         lambda _: b"[" * 100_000,
     ],

@@ -182,6 +182,12 @@ def test_one_sample_is_read_without_the_rest(tmp_path):
         (lambda text: text.replace("\n", "\n\ufeff", 1), "samples.jsonl:2: not JSON"),
         (lambda text: text.replace("}\n", ',"seed":1e400}\n', 1), "samples.jsonl:1: not JSON"),
         (lambda text: text.replace("}\n", ',"seed":NaN}\n', 1), "samples.jsonl:1: not JSON"),
+        (lambda text: text.replace('"Oslo"', "[" * 250 + "]" * 250, 1), "more than 200 levels deep"),
+        (
+            lambda text: text.replace('{"type":"string"}', '{"default":' + "[" * 194 + "]" * 194 + "}", 1),
+            "more than 200 levels deep",
+        ),
+        (lambda text: text.replace("Weather?", "x" * 2**24, 1), "the line is too long"),
     ],
     ids=[
         "twice",
@@ -194,6 +200,9 @@ def test_one_sample_is_read_without_the_rest(tmp_path):
         "a mark in the middle",
         "infinite",
         "no number",
+        "too deep",
+        "tools too deep",
+        "too long",
     ],
 )
 def test_samples_that_cannot_be_read_are_one_error_on_either_way(tmp_path, spoil, says):
@@ -209,11 +218,21 @@ def test_samples_that_cannot_be_read_are_one_error_on_either_way(tmp_path, spoil
     assert told[0] == told[1]
 
 
-def test_a_byte_order_mark_at_the_start_is_none_of_a_sample(tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: b"\xef\xbb\xbf" + content,
+        lambda content: b"\xef\xbb\xbf\n" + content,
+        lambda content: content.replace(b"\n", b"\r\n"),
+        lambda content: content.replace(b"\n", b" \x0b\x0c\n\x0c\n"),
+    ],
+    ids=["a mark", "a mark on a line of its own", "carriage returns", "other white space"],
+)
+def test_what_an_editor_leaves_around_samples_is_none_of_them(tmp_path, change):
     """As in every suite file."""
     directory = written(tmp_path / "run", make_run())
     path = directory / "samples.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    path.write_bytes(change(path.read_bytes()))
     assert summarise(index_run(directory)).to_json() == summarise(read_run(directory)).to_json()
 
 
