@@ -67,9 +67,7 @@ def schema_defects(
         One defect for each violation, ordered by JSON path, then by code.
     """
     validator, accepts = tools.validators.get(name), tools.plain.get(name)
-    if validator is None or keeps_contract(tools, name, arguments):
-        return ()
-    if accepts is not None and accepts(arguments):
+    if validator is None or (accepts is not None and accepts(arguments)):
         return ()
     try:
         complaints = {complaint for error in validator.iter_errors(arguments) for complaint in _read(error)}
@@ -90,7 +88,7 @@ def schema_notes(
 ) -> tuple[Note, ...]:
     """Note each float with no fraction (`5.0`) that stands where the schema asks for an integer."""
     validator = tools.validators.get(name)
-    if validator is None or keeps_contract(tools, name, arguments) or not _has_whole_float(arguments):
+    if validator is None or not _has_whole_float(arguments):
         return ()
     try:
         paths = {

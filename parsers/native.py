@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from .arguments import arguments_defect, kind_of
 from .call_object import duplicate_defects
 from .codes import DefectCode, NoteCode
-from .contract import schema_defects, schema_notes
+from .contract import keeps_contract, schema_defects, schema_notes
 from .dialect import Dialect
 from .families import call_markup, leaked_markup
 from .json_path import shorten
@@ -178,7 +178,7 @@ def _read_entry(entry: Json, where: str, found: _Findings, *, is_last: bool) -> 
         return
     value, span = arguments
     found.calls.append(Call(name, value, span))
-    if found.tools is not None:
+    if found.tools is not None and not keeps_contract(found.tools, name, value):
         for defect in schema_defects(found.tools, name, value, span):
             found.say(defect.code, f"{where}: {defect.message}", span)
         found.notes.extend(schema_notes(found.tools, name, value, span))

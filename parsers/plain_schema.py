@@ -80,8 +80,7 @@ def plain_schema(schema: Json, *, is_exact: bool = False) -> Accepts | None:
 
     Args:
         schema: A JSON schema.
-        is_exact: Accept only what not even a note tells of: no float where an integer is asked for. Bounds
-            are known then too.
+        is_exact: Accept only what not even a note tells of: no float where an integer is asked for.
     """
     plain = _read(schema, is_exact=is_exact)
     if plain is None:
@@ -125,7 +124,7 @@ def _read_keyword(keyword: str, wanted: Json, *, is_exact: bool) -> _Plain | Non
             return _one_of(choices)
         case "items", _ if (item := _read(wanted, is_exact=is_exact)) is not None:
             return _Plain(checks=(_items(item),))
-        case _, int() | float() if is_exact and keyword in _BOUNDS:
+        case _, int() | float() if keyword in _BOUNDS:
             return _Plain(checks=(_bound(keyword, wanted),))
         case _:
             return None

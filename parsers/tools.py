@@ -37,8 +37,9 @@ class Tools:
     """The declared functions of one sample.
 
     `declared` keeps the OpenAI tool objects exactly as given (they are what is sent); `functions` maps each
-    name to its parameter schema; `validators` the same names to the compiled validator. Some of them have
-    what accepts right arguments at once: in `plain`, and in `exact` those of which not even a note tells.
+    name to its parameter schema; `validators` the same names to the compiled validator. Those with a plain
+    schema have what accepts right arguments at once: `plain` where there is no defect, `exact` where there is
+    no note either.
     `unchecked` says what is wrong with tools that nothing is checked against (see `compile_tools`), one
     sentence each. `parameters` keeps what was looked up of single parameters (see `Parameters`).
     """
