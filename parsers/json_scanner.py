@@ -12,8 +12,10 @@ from enum import StrEnum
 
 import msgspec
 
-from .quick_json import MAX_DEPTH, MAX_NUMBER_LENGTH, decode_quickly
 from .result import Json, Span
+
+MAX_DEPTH = 200
+MAX_NUMBER_LENGTH = 4300
 
 _WHITESPACE = re.compile(r"[ \t\n\r]*+")
 _BLANK = frozenset(" \t\n\r")
@@ -23,8 +25,6 @@ _PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE_LENGTH = 6
-# Of what stands in the outermost container, so much is tried at once: what it costs in vain is bounded.
-_INNER_LENGTH = 4096
 _HIGH_HALVES = range(0xD800, 0xDC00)
 _LOW_HALVES = range(0xDC00, 0xE000)
 _ESCAPE_START = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
@@ -140,15 +140,10 @@ class _Scanner:
             opened = self._text[self._position : self._position + 1]
             done: Json
             if opened in {"{", "["}:
-                quick = self._decode_inner() if len(self._open) == 1 else None
-                if quick is not None:
-                    done = quick[0]
-                    self._position += quick[1]
-                elif self._enter(opened):
+                if self._enter(opened):
                     continue
-                else:
-                    done = self._open.pop()
-                    _ = self._keys.pop()
+                done = self._open.pop()
+                _ = self._keys.pop()
             else:
                 done = self._scalar(opened)
             while True:  # a value is whole: put it into its container, and close what closes
@@ -158,10 +153,6 @@ class _Scanner:
                     break
                 done = self._open.pop()
                 _ = self._keys.pop()
-
-    def _decode_inner(self) -> tuple[Json, int] | None:
-        """Decode a container in the outermost one, of whose members nobody asks the places, at once."""
-        return decode_quickly(self._text[self._position : self._position + _INNER_LENGTH], MAX_DEPTH - 1)
 
     def _enter(self, opened: str) -> bool:
         """Open a container; return False if it closes at once."""

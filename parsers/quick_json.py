@@ -1,6 +1,6 @@
 r"""The C scanner of the standard library, held to the grammar of `strict_json`: quick, and mute about errors.
 
-It is laxer than that grammar in five things. Hooks refuse constants and floats that are infinite; surrogate
+It is laxer than that grammar. Hooks refuse constants and floats that are infinite or too long; surrogate
 escapes and long integers are looked for before, and deep nesting and keys that stand twice after.
 """
 
@@ -9,10 +9,8 @@ import math
 import re
 import sys
 
+from .json_scanner import MAX_DEPTH, MAX_NUMBER_LENGTH
 from .result import Json
-
-MAX_DEPTH = 200
-MAX_NUMBER_LENGTH = 4300
 
 _CONTAINERS = (dict, list)
 # Digits that may be a number of more characters than are read; what is shorter has none.
@@ -22,7 +20,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _KEY_END = re.compile(r'"[ \t\n\r]*+:')
 
 
-def decode_quickly(piece: str, levels: int = MAX_DEPTH) -> tuple[Json, int] | None:
+def decode_quickly(piece: str) -> tuple[Json, int] | None:
     """Decode the object or array that a piece of text begins with; None where the slow way has to look.
 
     Numbers end where an object or array goes on, so a piece that ends too early can only fail.
@@ -30,7 +28,6 @@ def decode_quickly(piece: str, levels: int = MAX_DEPTH) -> tuple[Json, int] | No
     Args:
         piece: The text, from the bracket on. It is scanned to the first error, and should not be far longer
             than what it begins with.
-        levels: How deep containers may be nested.
 
     Returns:
         The value, against which nothing can be said, and its length in characters.
@@ -41,7 +38,7 @@ def decode_quickly(piece: str, levels: int = MAX_DEPTH) -> tuple[Json, int] | No
         return None
     try:
         value, length = _QUICK.raw_decode(piece)
-        members = _count_members(value, levels)
+        members = _count_members(value, MAX_DEPTH)
         # Where there are as many keys as members no key stood twice. Every key has a colon, and other colons
         # can only make it look as if one did.
         if piece.count(":", 0, length) != members and len(_KEY_END.findall(piece, 0, length)) != members:

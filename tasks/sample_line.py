@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ..parsers.quick_json import MAX_DEPTH
+from ..parsers.json_scanner import MAX_DEPTH
 from .json_lines import LONGEST_LINE_BYTES
 from .raw_sample import LONGEST_NAME, compile_declared
 from .sample import Expected, ExpectedCall, Sample

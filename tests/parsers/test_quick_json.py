@@ -56,7 +56,7 @@ def test_what_the_grammar_refuses_is_left(piece, limit):
 
 
 @pytest.mark.parametrize("piece", [text for text in VALID if text[:1] in {"{", "["}])
-def test_what_is_nested_as_deeply_as_asked_is_taken(piece):
-    """The limit is the caller's: inside another container one level fewer is left."""
+def test_what_is_nested_as_deeply_as_is_read_is_taken(piece):
+    """The limit is the grammar's: inside another container what was just so deep is left."""
     assert decode_quickly(piece) is not None
-    assert (decode_quickly(f"[{piece}]", 200) is None) == (piece.count("[") >= 200)
+    assert (decode_quickly(f"[{piece}]") is None) == (piece.count("[") >= 200)
