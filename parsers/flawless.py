@@ -34,7 +34,7 @@ def read_flawless(
         tags: What opens a block and what closes one.
         read_block: Reads what stands between them.
     """
-    if split.opening is not None and not _is_plain_thinking(text, split):
+    if not _is_plain_thinking(text, split):
         return None
     opening, closing = tags
     calls: list[Call] = []
@@ -72,7 +72,7 @@ def read_flawless_sections(
         header: Matches what stands before the separator, with the name as its group.
         has_ids: A header is an id, and stands before one call alone.
     """
-    if split.opening is not None and not _is_plain_thinking(text, split):
+    if not _is_plain_thinking(text, split):
         return None
     calls: list[Call] = []
     headers: list[str] = []
@@ -124,15 +124,13 @@ def _flawless_call(
 def _parsed(text: str, split: Split, calls: list[Call], prose: str) -> Parsed | None:
     if prose and ("<" in prose or "{" in prose or "[" in prose):
         return None
-    return Parsed(tuple(calls), (), (), prose, "" if split.opening is None else text[slice(*split.thinking)])
+    return Parsed(tuple(calls), (), (), prose, text[slice(*split.thinking)])
 
 
 def _is_plain_thinking(text: str, split: Split) -> bool:
-    """Return True if thinking stands at the very beginning, is closed, and holds no call."""
-    thinking = split.thinking
-    return (
-        split.opening is not None
-        and split.opening.start == 0
+    """Return True if there is no thinking, or it stands at the very beginning, closed and without a call."""
+    return split.opening is None or (
+        split.opening.start == 0
         and not split.is_open
-        and CALL_MARKUP.search(text, thinking.start, thinking.end) is None
+        and CALL_MARKUP.search(text, split.thinking.start, split.thinking.end) is None
     )
