@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from .result import Json, JsonObject
-from .tools import Tools
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -27,28 +26,30 @@ class Parameter:
 
 
 class Parameters:
-    """Finds parameters by the names of function and parameter, each looked up once for the same tools."""
+    """Finds the parameters of functions by name. It keeps what is declared, once found; else nothing changes.
 
-    def __init__(self, tools: Tools | None) -> None:
-        self._tools = tools
+    Args:
+        functions: The parameter schema of each function.
+        validators: The validator of each of these schemas.
+    """
+
+    def __init__(self, functions: Mapping[str, JsonObject], validators: "Mapping[str, Validator]") -> None:
+        self._functions = functions
+        self._validators = validators
+        self._found: dict[tuple[str, str], Parameter] = {}
 
     def find(self, function: str, key: str) -> Parameter | None:
-        """Return a parameter, or None if it is not declared (or no tools are known)."""
-        root = self._tools.functions.get(function) if self._tools is not None else None
-        if self._tools is None or root is None:
-            return None
-        known = self._tools.parameters.get((function, key))
-        if known is None:
-            known = _Schemas(root).parameter(key)
-            if known is not None:  # what a model makes up is not kept
-                self._tools.parameters[function, key] = known
-        return known
+        """Return a parameter, or None if it is not declared."""
+        found = self._found.get((function, key))
+        if found is None and function in self._functions:
+            found = _Schemas(self._functions[function]).parameter(key)
+            if found is not None:  # what a model makes up is looked up anew each time, and never kept
+                self._found[function, key] = found
+        return found
 
     def is_valid(self, function: str, parameter: Parameter, value: Json) -> bool:
         """Return True if a value fits the schema of a parameter; one too large to be checked does not."""
-        if self._tools is None:
-            return True
-        whole = self._tools.validators[function]
+        whole = self._validators[function]
         evolve = cast("Callable[..., Validator]", whole.evolve)  # it keeps what references are looked up in
         try:
             return evolve(schema=parameter.schema).is_valid(value)

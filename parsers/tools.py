@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .json_path import json_path, shorten
+from .parameters import Parameters
 from .plain_schema import Accepts, plain_schema
 from .result import Json, JsonObject
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from referencing import Registry, Resource
     from referencing._core import Resolver
     from referencing.jsonschema import Schema
-
-    from .parameters import Parameter
 
 # Whatever a tool is called, no dialect could carry a name with these characters in it.
 _DECLARABLE_NAME = re.compile(r"[^\s\x00-\x1f\x7f<>\"'`(){}\[\]=,]{1,128}")
@@ -39,18 +38,18 @@ class Tools:
     `declared` keeps the OpenAI tool objects exactly as given (they are what is sent); `functions` maps each
     name to its parameter schema; `validators` the same names to the compiled validator. Those with a plain
     schema have what accepts right arguments at once: `plain` where there is no defect, `exact` where there is
-    no note either.
+    no note either. `parameters` finds single parameters, and is a cache: the one part that changes in use.
     `unchecked` says what is wrong with tools that nothing is checked against (see `compile_tools`), one
-    sentence each. `parameters` keeps what was looked up of single parameters (see `Parameters`).
+    sentence each.
     """
 
     declared: tuple[JsonObject, ...]
     functions: dict[str, JsonObject]
     validators: "dict[str, Validator]"
-    unchecked: tuple[str, ...] = ()
-    plain: dict[str, Accepts] = field(default_factory=dict[str, Accepts])
-    exact: dict[str, Accepts] = field(default_factory=dict[str, Accepts])
-    parameters: "dict[tuple[str, str], Parameter]" = field(default_factory=dict, compare=False, repr=False)
+    plain: dict[str, Accepts]
+    exact: dict[str, Accepts]
+    parameters: Parameters = field(compare=False, repr=False)
+    unchecked: tuple[str, ...]
 
 
 def compile_tools(
@@ -98,7 +97,15 @@ def compile_tools(
         }
         for is_exact in (False, True)
     )
-    return Tools(tuple(kept), functions, validators, tuple(unchecked), plain, exact)
+    return Tools(
+        declared=tuple(kept),
+        functions=functions,
+        validators=validators,
+        plain=plain,
+        exact=exact,
+        parameters=Parameters(functions, validators),
+        unchecked=tuple(unchecked),
+    )
 
 
 def _compile_tool(

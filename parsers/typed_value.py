@@ -22,6 +22,7 @@ from .strict_json import decode
 from .tools import Tools
 
 _WHITESPACE = " \t\n\r"
+_NO_PARAMETERS = Parameters({}, {})
 _PYTHON_SPELLINGS: dict[str, tuple[bool | None, str]] = {
     "True": (True, "true"),
     "False": (False, "false"),
@@ -49,7 +50,7 @@ class ValueReader:
     """Reads raw values, one after another, by the schemas of the same tools."""
 
     def __init__(self, tools: Tools | None) -> None:
-        self._parameters = Parameters(tools)
+        self._parameters = _NO_PARAMETERS if tools is None else tools.parameters
 
     def is_declared(self, function: str, key: str) -> bool:
         """Return True if the schema of a function says something about a parameter of this name."""
