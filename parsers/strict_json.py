@@ -5,8 +5,8 @@ This is RFC 8259 with the liberties of `json.loads` taken back: duplicate keys a
 are its own, so that hostile text costs a line and not a crash: 200 levels of nesting, 4,300 characters in a
 number (the limit of Python's `int()`).
 
-A text is read twice at most: by the C scanner of the standard library, which accepts nothing here that this
-grammar refuses (`quick_json`), and, where that declines, by the one that keeps positions (`json_scanner`).
+A value is read by the C scanner of the standard library, which accepts nothing here that this grammar refuses
+(`quick_json`), and, where that declines, from its beginning by the one that keeps positions (`json_scanner`).
 """
 
 from .json_scanner import Decoded, JsonError, decode_located
