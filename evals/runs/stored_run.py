@@ -19,7 +19,7 @@ from ..reading.answers import Answers
 from .journal import attempts_path
 from .line_index import LineIndex, Place, scan_lines
 from .record import Record, is_empty_shard, keep_attempt, read_head, samples_path
-from .run import Run
+from .run import Run, facts_of
 
 # Samples that are read, judged and forgotten together.
 BLOCK = 256
@@ -112,19 +112,10 @@ class StoredRun(Run):
     def _head(self, ids: Sequence[str]) -> Record:
         """The run without any sample, but what is known beside the journals of these."""
         pairs = ((sample_id, arm.name) for sample_id in ids for arm in self.plan.arms)
-        return Record(
-            directory=self.directory,
-            plan=self.plan,
-            digest=self.digest,
-            facts=self.facts,
-            notes=self.notes,
-            counters=self.counters,
-            starts=self.starts,
-            divergences={pair: found for pair in pairs if (found := self.divergences.get(pair))},
-            part=self.part,
-            samples=(),
-            attempts={},
-        )
+        facts = facts_of(self)
+        facts["damaged"] = ()
+        facts["divergences"] = {pair: found for pair in pairs if (found := self.divergences.get(pair))}
+        return Record(**facts, samples=(), attempts={})
 
 
 def index_run(directory: Path) -> StoredRun:
@@ -144,21 +135,9 @@ def index_run(directory: Path) -> StoredRun:
         path = attempts_path(directory, arm.name)
         if path.exists():
             attempts[arm.name] = _index_attempts(path, numbers, damaged)
-    return StoredRun(
-        directory=head.directory,
-        plan=head.plan,
-        digest=head.digest,
-        facts=head.facts,
-        damaged=tuple(damaged),
-        notes=head.notes,
-        counters=head.counters,
-        starts=head.starts,
-        divergences=head.divergences,
-        part=head.part,
-        numbers=numbers,
-        samples=samples,
-        attempts=attempts,
-    )
+    facts = facts_of(head)
+    facts["damaged"] = tuple(damaged)
+    return StoredRun(**facts, numbers=numbers, samples=samples, attempts=attempts)
 
 
 def _index_samples(path: Path, *, is_redacted: bool) -> tuple[dict[str, int], LineIndex]:
