@@ -17,7 +17,7 @@ from ...tasks.suite_file import read_checked_line, read_suite_file
 from ..attempt import Attempt, Key, read_attempt
 from ..reading.answers import Answers
 from .journal import attempts_path
-from .line_index import LineIndex, Place, scan_lines
+from .line_index import LineIndex, Place, id_of, scan_lines
 from .record import Record, is_empty_shard, keep_attempt, read_head, samples_path
 from .run import Run, facts_of
 
@@ -142,10 +142,10 @@ def index_run(directory: Path) -> StoredRun:
 
 def _index_samples(path: Path, *, is_redacted: bool) -> tuple[dict[str, int], LineIndex]:
     numbers: dict[str, int] = {}
-    lines = [
-        (len(line), sample_id, not (line if number else line.removeprefix(BOM_UTF8)).strip())
-        for number, (line, sample_id) in enumerate(scan_lines(path))
-    ]
+    lines: list[tuple[int, str | None, bool]] = []
+    for line, sample_id in scan_lines(path):
+        text = (line if lines else line.removeprefix(BOM_UTF8)).strip()
+        lines.append((len(line), sample_id or id_of(text), not text))
     index = LineIndex.of(len(lines))
     for length, sample_id, is_blank in lines:
         if not is_blank and (sample_id is None or sample_id in numbers):
