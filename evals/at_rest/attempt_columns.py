@@ -6,7 +6,7 @@ in `line`. So nothing is checked again on reading, no line is lost, and none is 
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -26,7 +26,7 @@ from ..attempt import (
     read_attempt,
 )
 from ..plan import Mode
-from .packed_file import Arrow, PackedFile, arrow, attempts_file
+from .packed_file import Arrow, PackedFile, arrow, attempts_file, told
 
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _INTEGERS = range(-(2**63), 2**63)
@@ -167,12 +167,19 @@ _COLUMNS: Mapping[str, _Column] = {
 }
 
 _PLACE = {"number": "int64", "offset": "int64", "line": "binary"}
+_OF_EVERY_LINE = frozenset(("arm", "number", "offset"))
+_OF_EVERY_ATTEMPT = (
+    *("id", "mode", "stream", "stage", "max_tokens", "attempt", "status"),
+    *("request", "duration_ms", "retries", "started_at", "index"),
+)
 
 
 def attempts_of(directory: Path) -> PackedFile:
     """The file with the attempts of all arms of a packed run."""
     return PackedFile(
-        attempts_file(directory), tuple(name for name, column in _COLUMNS.items() if column.is_distinct)
+        attempts_file(directory),
+        columns_schema,
+        tuple(name for name, column in _COLUMNS.items() if column.is_distinct),
     )
 
 
@@ -182,8 +189,11 @@ def columns_schema() -> Arrow:
     Raises:
         UserError: PyArrow is not installed.
     """
-    places = [(name, arrow().type_for_alias(kind)) for name, kind in _PLACE.items()]
-    return arrow().schema([*places, *((name, column.kind()) for name, column in _COLUMNS.items())])
+    kinds = {name: arrow().type_for_alias(kind) for name, kind in _PLACE.items()}
+    kinds |= {name: column.kind() for name, column in _COLUMNS.items()}
+    return arrow().schema(
+        [arrow().field(name, kind, nullable=name not in _OF_EVERY_LINE) for name, kind in kinds.items()]
+    )
 
 
 def columns_of(lines: Iterable[Line]) -> Arrow:
@@ -228,20 +238,33 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def read_rows(file: PackedFile, group: int, *, with_requests: bool = True) -> Iterator[Row]:
+def read_rows(
+    file: PackedFile, group: int, arms: Collection[str], *, with_requests: bool = True
+) -> Iterator[Row]:
     """Read a group of rows back.
 
     Args:
         file: The attempts of a packed run.
         group: Which of its groups.
+        arms: Names of the arms of the run: journals are named after them.
         with_requests: False leaves the requests, most of what stands there, unread and empty.
 
     Raises:
-        UserError: The file cannot be read.
+        UserError: The file cannot be read, or holds what no run is packed as.
     """
     names = [name for name in _COLUMNS if with_requests or name != "request"]
     table = file.read(group, [*_PLACE, *names])
-    values = {name: _values(_COLUMNS[name], table.column(name)) for name in names}
+    with told(file.path):
+        values = {name: _values(_COLUMNS[name], table.column(name)) for name in names}
+        if others := set(values["arm"]).difference(arms):
+            raise ValueError(f"run.json knows no arm {min(others)!r}")
+        attempts = table.column("line").null_count
+        if any(
+            len(table) - table.column(name).null_count < attempts
+            for name in names
+            if name in _OF_EVERY_ATTEMPT
+        ):
+            raise ValueError("an attempt lacks a member")
     nothing = [dict[str, JsonValue]()] * table.num_rows
     members = zip(*(values.get(name, nothing) for name in _COLUMNS), strict=True)
     places = zip(values["arm"], *(table.column(name).to_pylist() for name in _PLACE), strict=True)

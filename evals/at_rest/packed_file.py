@@ -1,7 +1,7 @@
 """The Parquet files of a packed run: opened once a process, read group by group, and never half believed."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -57,10 +57,12 @@ def attempts_file(directory: Path) -> Path:
 class PackedFile:
     """One Parquet file, to be read here or in another process.
 
-    `distinct` are columns that are read as dictionaries: each distinct text once.
+    `schema` makes the columns that it must have; `distinct` are those that are read as dictionaries: each
+    distinct text once.
     """
 
     path: Path
+    schema: Callable[[], Arrow]
     distinct: tuple[str, ...] = ()
 
     @property
@@ -70,14 +72,17 @@ class PackedFile:
         Raises:
             UserError: The file cannot be read, or another program or version wrote it.
         """
-        with _told(self.path):
-            metadata = self._open().metadata
+        with told(self.path):
+            file = self._open()
+            metadata = file.metadata
             facts: dict[bytes, bytes] = metadata.metadata or {}
             if (found := facts.get(_FORMAT_KEY, b"unknown").decode()) != str(FORMAT):
                 raise UserError(
                     f"{self.path}: format {found}; this version of draftproof reads format {FORMAT}",
                     tip="a newer draftproof wrote it, or another program did",
                 )
+            if file.schema.to_arrow_schema() != self.schema():
+                raise ValueError("its columns are not those that this version writes")
             return [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
 
     def read(self, group: int, columns: Sequence[str]) -> Arrow:
@@ -86,12 +91,27 @@ class PackedFile:
         Raises:
             UserError: The file cannot be read.
         """
-        with _told(self.path):
+        with told(self.path):
             return self._open().read_row_group(group, list(columns), use_threads=False)
 
     def _open(self) -> Arrow:
         state = self.path.stat()
         return _opened(self.path, self.distinct, state.st_mtime_ns, state.st_size)
+
+
+def count_groups(samples: PackedFile, attempts: PackedFile) -> int:
+    """How many groups the samples of a packed run are in; the attempts have one more.
+
+    Raises:
+        UserError: One of the files cannot be read, or they are not of one run.
+    """
+    groups = len(samples.group_rows)
+    if not groups or len(attempts.group_rows) != groups + 1:
+        raise UserError(
+            f"{attempts.path}: is not of one run with {samples.path.name}",
+            tip="fetch both anew from where they were copied, or pack the run again",
+        )
+    return groups
 
 
 @lru_cache(maxsize=8)
@@ -133,11 +153,15 @@ COMPRESSION_LEVEL = 3
 
 
 @contextmanager
-def _told(path: Path) -> "Generator[None]":
-    """Whatever is wrong with the bytes of a file is one error; Arrow has a kind for each."""
+def told(path: Path) -> "Generator[None]":
+    """Whatever is wrong with the bytes of a file, or with what they say, is one error.
+
+    Raises:
+        UserError: What is done meanwhile shows that something is wrong; Arrow has a kind of error for each.
+    """
     try:
         yield
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError, RecursionError) as error:
         raise UserError(
             f"{path}: cannot be read: {str(error).splitlines()[0]}",
             tip="it is damaged or not whole: fetch it anew from where it was copied, or pack the run again",

@@ -22,7 +22,7 @@ from ..runs.journal import attempts_path
 from ..runs.record import Record, keep_attempt, read_head
 from ..runs.run import Run
 from .attempt_columns import Row, attempts_of, read_rows
-from .packed_file import attempts_file, samples_file
+from .packed_file import count_groups, samples_file
 from .sample_columns import read_sample_ids, read_sample_lines, samples_of
 
 # Attempts that are read whole, so that looking at a run again costs nothing: 32 MiB of journal.
@@ -48,7 +48,8 @@ class PackedBlock:
         """
         directory = self.head.directory
         lines = read_sample_lines(samples_of(directory), self.group)
-        rows = read_rows(attempts_of(directory), self.group, with_requests=with_requests)
+        arms = {arm.name for arm in self.head.plan.arms}
+        rows = read_rows(attempts_of(directory), self.group, arms, with_requests=with_requests)
         kept, damaged = _kept(self.head, rows)
         return replace(
             self.head,
@@ -120,15 +121,10 @@ def open_packed(directory: Path) -> Run:
     """
     head = read_head(directory)
     samples, attempts = samples_of(directory), attempts_of(directory)
-    ids = [read_sample_ids(samples, group) for group in range(len(samples.group_rows))]
-    rows = attempts.group_rows
-    if not ids or len(rows) != len(ids) + 1:
-        raise UserError(
-            f"{attempts_file(directory)}: is not of one run with {samples_file(directory).name}",
-            tip="fetch both anew from where they were copied, or pack the run again",
-        )
-    is_small = sum(rows) <= SMALL
-    strays, damaged = _kept(head, read_rows(attempts, len(ids), with_requests=is_small))
+    ids = [read_sample_ids(samples, group) for group in range(count_groups(samples, attempts))]
+    is_small = sum(attempts.group_rows) <= SMALL
+    arms = {arm.name for arm in head.plan.arms}
+    strays, damaged = _kept(head, read_rows(attempts, len(ids), arms, with_requests=is_small))
     run = PackedRun(
         **{member.name: getattr(head, member.name) for member in fields(Run) if member.name != "damaged"},
         damaged=damaged,

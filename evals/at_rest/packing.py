@@ -20,7 +20,7 @@ from ..runs.line_index import LineIndex, Place, scan_lines
 from ..runs.record import is_empty_shard, read_head, samples_path
 from ..runs.run_file import read_run_file
 from .attempt_columns import Line, attempts_of, columns_of, columns_schema, read_rows
-from .packed_file import PackedWriter, attempts_file, samples_file
+from .packed_file import PackedWriter, attempts_file, count_groups, samples_file
 from .sample_columns import read_sample_lines, sample_columns_of, sample_schema, samples_of
 
 # Samples and lines of a group together: some 20 MB for a process that judges it.
@@ -60,14 +60,16 @@ def unpack_run(directory: Path, made: Path) -> None:
         OSError: Something cannot be written.
     """
     samples, attempts = samples_of(directory), attempts_of(directory)
+    arms = {arm.name for arm in read_run_file(directory).plan.arms}
+    groups = count_groups(samples, attempts)
     _copy_rest(directory, made)
     with samples_path(made).open("wb") as file:
-        for group in range(len(samples.group_rows)):
+        for group in range(groups):
             file.writelines(read_sample_lines(samples, group))
     with ExitStack() as stack:
         files: dict[str, BinaryIO] = {}
-        for group in range(len(attempts.group_rows)):
-            for row in read_rows(attempts, group):
+        for group in range(groups + 1):
+            for row in read_rows(attempts, group, arms):
                 if row.arm not in files:
                     path = attempts_path(made, row.arm)
                     path.parent.mkdir(exist_ok=True)
@@ -147,6 +149,8 @@ def _sample_lines(directory: Path) -> Iterator[bytes]:
 def _copy_rest(directory: Path, made: Path) -> None:
     """Copy what is kept as it is: `run.json`, totals of servers, divergences, whatever else stands there."""
     left_out = {samples_path(directory), samples_file(directory), attempts_file(directory)}
+    left_out |= {attempts_path(directory, arm.name) for arm in read_run_file(directory).plan.arms}
+    mode = made.stat().st_mode
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         paths = {name: Path(folder, name) for name in names}
@@ -154,10 +158,12 @@ def _copy_rest(directory: Path, made: Path) -> None:
             name
             for name, path in paths.items()
             if path in left_out
-            or path == directory / "attempts"
             or path == directory / "findings.jsonl"  # as large as all the rest, and derived anew
             or path.suffix == ".lock"
             or name.startswith(".")
         }
 
     shutil.copytree(directory, made, ignore=ignored, dirs_exist_ok=True)
+    # As the folder was made: where a run may only be read, this one may be written.
+    for folder in (made, *filter(Path.is_dir, made.rglob("*"))):
+        folder.chmod(mode)

@@ -211,15 +211,22 @@ def test_what_else_stands_in_the_directory_comes_along(tmp_path):
     """Logs of servers, reports; not what is derived anew, locks, or files in the making."""
     directory = written(tmp_path / "run", make_run())
     (directory / "servers").mkdir()
-    for name in ("servers/mtp.log", "report.html", "findings.jsonl", "run.lock", ".part"):
+    for name in (
+        *("servers/mtp.log", "report.html", "attempts/mtp.jsonl.old"),
+        *("findings.jsonl", "run.lock", ".part"),
+    ):
         (directory / name).write_text(name)
+    for folder in (directory, directory / "attempts"):
+        folder.chmod(0o555)
     there = packed(directory)
+    assert all(one.stat().st_mode & 0o200 for one in (there, there / "attempts"))
     assert {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()} == {
         "run.json",
         "samples.parquet",
         "attempts.parquet",
         "servers/mtp.log",
         "report.html",
+        "attempts/mtp.jsonl.old",
     }
 
 
@@ -330,7 +337,7 @@ def test_every_attempt_comes_back(tmp_path_factory, attempts):
     ]
     with PackedWriter(attempts_file(directory), columns_schema()) as writer:
         writer.write(columns_of(lines))
-    rows = list(read_rows(attempts_of(directory), 0))
+    rows = list(read_rows(attempts_of(directory), 0, {"baseline", "mtp"}))
     assert [Line(row.arm, row.number, row.offset, row.text) for row in rows] == lines
     for row, text in zip(rows, texts, strict=True):
         if not isinstance(row.attempt, bytes):
@@ -365,6 +372,36 @@ def with_flipped_bytes(directory):
     path.write_bytes(content)
 
 
+def rewritten(change, name="attempts"):
+    """What another program makes of a file that keeps the mark of ours; `change` gets each group."""
+
+    def spoil(directory):
+        pq, path = importlib.import_module("pyarrow.parquet"), directory / f"{name}.parquet"
+        file = pq.ParquetFile(path)
+        groups = [change(file.read_row_group(n)) for n in range(file.num_row_groups)]
+        with pq.ParquetWriter(path, groups[0].schema.with_metadata({"draftproof": "1"})) as writer:
+            for group in groups:
+                writer.write_table(group, row_group_size=max(1, len(group)))
+
+    return spoil
+
+
+def with_cells(name, value):
+    """A change of all cells of a column."""
+
+    def change(table):
+        place, field = table.schema.get_field_index(name), table.schema.field(name)
+        cells = importlib.import_module("pyarrow").array([value] * len(table), field.type)
+        return table.set_column(place, field, cells)
+
+    return rewritten(change)
+
+
+def with_renamed_arm(directory):
+    path = directory / "run.json"
+    path.write_text(path.read_text().replace('"ngram"', '"mtp"'))
+
+
 def with_samples_of_another(directory):
     packed(written(directory.with_name("other"), RUNS["half asked"]()))
     shutil.copyfile(samples_file(directory.with_name("other-packed")), samples_file(directory))
@@ -377,6 +414,17 @@ WRONG_FILES = {
     "bytes that changed": (with_flipped_bytes, r"attempts\.parquet: cannot be read"),
     "another format": (with_other_format, r"attempts\.parquet: format 9; this version .* reads format 1"),
     "of another run": (with_samples_of_another, "is not of one run with samples.parquet"),
+    "without a column": (rewritten(lambda group: group.drop(["index"])), "its columns are not those"),
+    "without a column of texts": (rewritten(lambda group: group.drop(["content"])), r"attempts\.parquet"),
+    "samples of another kind": (
+        rewritten(lambda group: group.rename_columns(["line", "id"]), "samples"),
+        r"samples\.parquet: cannot be read: its columns are not those",
+    ),
+    "a stage that is none": (with_cells("stage", "zeroth"), "'zeroth' is not a valid Stage"),
+    "a value that is no JSON": (with_cells("tool_calls", "[1"), r"attempts\.parquet: cannot be read"),
+    "no budget": (with_cells("max_tokens", None), "an attempt lacks a member"),
+    "an arm that would stand elsewhere": (with_cells("arm", "/tmp/x"), "run.json knows no arm '/tmp/x'"),
+    "an arm renamed": (with_renamed_arm, "run.json knows no arm 'ngram'"),
 }
 
 
@@ -386,10 +434,15 @@ def test_a_damaged_file_is_one_error(tmp_path, spoil, says):
     """Nothing of it is believed, and it is said what to do."""
     directory = packed(written(tmp_path / "run", make_run()))
     spoil(directory)
-    with pytest.raises(UserError, match=says) as caught:
-        summarise(open_run(directory))
-    assert caught.value.exit_code == 2
-    assert caught.value.tip
+    for act in (
+        lambda: summarise(open_run(directory)),
+        lambda: merge_runs([directory], tmp_path / "back", tell=pytest.fail),
+    ):
+        with pytest.raises(UserError, match=says) as caught:
+            act()
+        assert caught.value.exit_code == 2
+        assert caught.value.tip
+    assert {path.name for path in tmp_path.iterdir()} <= {"run", "run-packed", "other", "other-packed"}
 
 
 def test_a_missing_library_names_the_extra(tmp_path, monkeypatch):
