@@ -92,9 +92,12 @@ class _Reader:
             return any(member.startswith(key) for member in _FIRST_MEMBERS)
         if _BEGINS_CALL.match(self._text, position) is None:
             return False
-        read = decode_located(self._text, position)
-        members = {member.key for member in read.members}
-        return bool(members & _SURE) or members <= {"name", "type"}
+        read = self._decode(position)
+        if isinstance(read, Decoded) and isinstance(read.value, Mapping):
+            keys = set(read.value)
+        else:
+            keys = {member.key for member in read.members}
+        return bool(keys & _SURE) or keys <= {"name", "type"}
 
     def _tagged(self, start: int) -> None:
         """Read what follows the tag that begins at `start`."""
@@ -144,8 +147,7 @@ class _Reader:
     def _object(self, start: int, position: int) -> int | None:
         """Read one object; return where the semicolon is that another follows, or None at the end."""
         text, out = self._text, self._out
-        following = _NEXT.search(text, position)
-        read = decode(text, position, None if following is None else following.start())
+        read = self._decode(position)
         if isinstance(read, JsonError):
             return self._broken_json(start, position, read)
         is_typed = isinstance(read.value, Mapping) and _TYPE in read.value.items()
@@ -247,6 +249,10 @@ class _Reader:
         return Span(position, read.end) if is_list else None
 
     # Small words.
+
+    def _decode(self, position: int) -> Decoded | JsonError:
+        following = _NEXT.search(self._text, position)
+        return decode(self._text, position, None if following is None else following.start())
 
     def _say(self, code: DefectCode, message: str, place: Span) -> None:
         self._out.add_defect(code, message, *place)
