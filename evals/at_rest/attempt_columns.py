@@ -1,8 +1,9 @@
 """Attempts as the columns of a table: what a packed run keeps of each journal line, and how it is read back.
 
-The columns have the names of the journal's members. They keep a line only if it comes back from them
-byte for byte; any other (torn, of another format, a text or a number that no column can hold) stands as it is
-in `line`. So nothing is checked again on reading, no line is lost, and none is mended.
+The columns have the names of the journal's members. They keep a line only if the attempt that is read from it
+would be written as that very line, byte for byte; any other (torn, of another format, a text or a number that
+no column can hold) stands as it is in `line`. So no line is lost, and none is mended. That the cells of an
+attempt give this attempt back is not checked line by line: a property test holds them to it.
 """
 
 import json
@@ -12,8 +13,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from pydantic import JsonValue, TypeAdapter
+import msgspec
+from pydantic import JsonValue
 
+from ...errors import UserError
+from ..arm import Arm
 from ..attempt import (
     Attempt,
     Drafts,
@@ -26,7 +30,7 @@ from ..attempt import (
     read_attempt,
 )
 from ..plan import Mode
-from .packed_file import Arrow, PackedFile, arrow, attempts_file
+from .packed_file import Arrow, PackedFile, arrow, attempts_file, one_error
 
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _INTEGERS = range(-(2**63), 2**63)
@@ -132,7 +136,8 @@ _WORD, _FLAG, _COUNT, _MS = _text(), _plain("bool"), _plain("int64"), _plain("fl
 _VALUE = _text(lambda value: None if value is None else _JSON.encode(value), json.loads)
 _READING = _text(
     lambda one: None if one is None else _JSON.encode(asdict(one)),
-    lambda text: TypeAdapter(Reading).validate_python(json.loads(text)),
+    # In two steps: a name of a call may hold a lone surrogate, which msgspec does not take from a text.
+    lambda text: msgspec.convert(json.loads(text), Reading),
 )
 _COLUMNS: Mapping[str, _Column] = {
     # In the order of an attempt's members.
@@ -167,13 +172,18 @@ _COLUMNS: Mapping[str, _Column] = {
 }
 
 _PLACE = {"number": "int64", "offset": "int64", "line": "binary"}
+# What every line has, whether columns keep it or not; and what every attempt has.
+_OF_ALL_LINES = ("number", "offset", "arm")
+_OF_ALL_ATTEMPTS = (
+    *("id", "mode", "stream", "stage", "max_tokens", "attempt", "status"),
+    *("request", "duration_ms", "retries", "started_at", "index"),
+)
 
 
 def attempts_of(directory: Path) -> PackedFile:
     """The file with the attempts of all arms of a packed run."""
-    return PackedFile(
-        attempts_file(directory), tuple(name for name, column in _COLUMNS.items() if column.is_distinct)
-    )
+    distinct = tuple(name for name, column in _COLUMNS.items() if column.is_distinct)
+    return PackedFile(attempts_file(directory), columns_schema, distinct)
 
 
 def columns_schema() -> Arrow:
@@ -182,8 +192,11 @@ def columns_schema() -> Arrow:
     Raises:
         UserError: PyArrow is not installed.
     """
-    places = [(name, arrow().type_for_alias(kind)) for name, kind in _PLACE.items()]
-    return arrow().schema([*places, *((name, column.kind()) for name, column in _COLUMNS.items())])
+    kinds = {name: arrow().type_for_alias(kind) for name, kind in _PLACE.items()}
+    kinds |= {name: column.kind() for name, column in _COLUMNS.items()}
+    return arrow().schema(
+        [arrow().field(name, kind, nullable=name not in _OF_ALL_LINES) for name, kind in kinds.items()]
+    )
 
 
 def columns_of(lines: Iterable[Line]) -> Arrow:
@@ -195,16 +208,15 @@ def columns_of(lines: Iterable[Line]) -> Arrow:
 
 def _cells(line: Line) -> dict[str, _Cell]:
     """The cells of a line that comes back from them, else the line itself."""
+    as_it_is = {"line": line.text}
     try:
         attempt = read_attempt(line.text)
-        is_ours = attempt.arm == line.arm and attempt.to_line().encode("ascii") == line.text
+        if attempt.arm != line.arm or attempt.to_line().encode("ascii") != line.text:
+            return as_it_is
     except (ValueError, RecursionError):
-        is_ours = False
-    else:
-        cells = {name: column.cell(getattr(attempt, name)) for name, column in _COLUMNS.items()}
-        if is_ours and all(map(_can_be_kept, cells.values())):
-            return cells
-    return {"line": line.text}
+        return as_it_is
+    cells = {name: column.cell(getattr(attempt, name)) for name, column in _COLUMNS.items()}
+    return cells if all(map(_can_be_kept, cells.values())) else as_it_is
 
 
 def _can_be_kept(cell: _Cell) -> bool:
@@ -228,25 +240,50 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def read_rows(file: PackedFile, group: int, *, with_requests: bool = True) -> Iterator[Row]:
+def read_rows(
+    file: PackedFile, group: int, arms: Iterable[Arm], *, with_requests: bool = True
+) -> Iterator[Row]:
     """Read a group of rows back.
 
     Args:
         file: The attempts of a packed run.
         group: Which of its groups.
+        arms: Those of the run's plan. A row of any other is refused: journals are named after arms, and the
+            plan's names were checked.
         with_requests: False leaves the requests, most of what stands there, unread and empty.
 
     Raises:
-        UserError: The file cannot be read.
+        UserError: The file cannot be read, or holds what no draftproof wrote.
     """
     names = [name for name in _COLUMNS if with_requests or name != "request"]
     table = file.read(group, [*_PLACE, *names])
-    values = {name: _values(_COLUMNS[name], table.column(name)) for name in names}
+    with one_error(file.path):
+        values = {name: _values(_COLUMNS[name], table.column(name)) for name in names}
+        places = [table.column(name).to_pylist() for name in _PLACE]
+    _refuse_foreign(file, table, set(values["arm"]) - {arm.name for arm in arms})
     nothing = [dict[str, JsonValue]()] * table.num_rows
     members = zip(*(values.get(name, nothing) for name in _COLUMNS), strict=True)
-    places = zip(values["arm"], *(table.column(name).to_pylist() for name in _PLACE), strict=True)
-    for (arm, number, offset, line), row in zip(places, members, strict=True):
+    for arm, number, offset, line, row in zip(values["arm"], *places, members, strict=True):
         yield Row(arm, number, offset, Attempt(*row) if line is None else line)
+
+
+def _refuse_foreign(file: PackedFile, table: Arrow, other_arms: set[str]) -> None:
+    """Check what the schema does not say: whose the rows are, and that no attempt lacks what all have."""
+    attempts = table.column("line").null_count
+    lacking = (
+        name
+        for name in table.column_names
+        if name in _OF_ALL_ATTEMPTS and table.num_rows - table.column(name).null_count != attempts
+    )
+    if other_arms:
+        what = f"holds rows of arm {min(other_arms)!r}, which the plan in run.json does not name"
+    elif name := next(lacking, None):
+        what = f"holds attempts without {name!r}"
+    else:
+        return
+    raise UserError(
+        f"{file.path}: {what}", tip="fetch the run anew from where it was copied, or pack it again"
+    )
 
 
 def _values(column: _Column, cells: Arrow) -> Sequence[_Value]:

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+from uuid import uuid4
 
 from ...tasks.suite_file import read_suite_file
 from ..runs.collection import uncollected
@@ -20,7 +21,7 @@ from ..runs.line_index import LineIndex, Place, scan_lines
 from ..runs.record import is_empty_shard, read_head, samples_path
 from ..runs.run_file import read_run_file
 from .attempt_columns import Line, attempts_of, columns_of, columns_schema, read_rows
-from .packed_file import PackedWriter, attempts_file, samples_file
+from .packed_file import PackedWriter, attempts_file, refuse_strangers, samples_file
 from .sample_columns import read_sample_lines, sample_columns_of, sample_schema, samples_of
 
 # Samples and lines of a group together: some 20 MB for a process that judges it.
@@ -43,8 +44,9 @@ def pack_run(directory: Path, made: Path) -> None:
             for arm in read_run_file(directory).plan.arms
             if (path := attempts_path(directory, arm.name)).exists()
         ]
-        to_samples = stack.enter_context(PackedWriter(samples_file(made), sample_schema()))
-        to_attempts = stack.enter_context(PackedWriter(attempts_file(made), columns_schema()))
+        token = uuid4().hex
+        to_samples = stack.enter_context(PackedWriter(samples_file(made), sample_schema(), token))
+        to_attempts = stack.enter_context(PackedWriter(attempts_file(made), columns_schema(), token))
         for first, sample_lines, lines in _groups(_sample_lines(directory), journals):
             to_samples.write(sample_columns_of(ids[first : first + len(sample_lines)], sample_lines))
             with uncollected():
@@ -56,10 +58,12 @@ def unpack_run(directory: Path, made: Path) -> None:
     """Write the journals and samples that a run was packed from into an empty directory.
 
     Raises:
-        UserError: The packed run cannot be read.
+        UserError: The packed run cannot be read, or is not as draftproof writes it.
         OSError: Something cannot be written.
     """
     samples, attempts = samples_of(directory), attempts_of(directory)
+    refuse_strangers(samples, attempts)
+    arms = read_run_file(directory).plan.arms
     _copy_rest(directory, made)
     with samples_path(made).open("wb") as file:
         for group in range(len(samples.group_rows)):
@@ -67,7 +71,7 @@ def unpack_run(directory: Path, made: Path) -> None:
     with ExitStack() as stack:
         files: dict[str, BinaryIO] = {}
         for group in range(len(attempts.group_rows)):
-            for row in read_rows(attempts, group):
+            for row in read_rows(attempts, group, arms):
                 if row.arm not in files:
                     path = attempts_path(made, row.arm)
                     path.parent.mkdir(exist_ok=True)

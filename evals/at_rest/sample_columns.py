@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from .packed_file import Arrow, PackedFile, arrow, samples_file
+from .packed_file import Arrow, PackedFile, arrow, one_error, samples_file
 
 
 def samples_of(directory: Path) -> PackedFile:
     """The file with the samples of a packed run."""
-    return PackedFile(samples_file(directory))
+    return PackedFile(samples_file(directory), sample_schema)
 
 
 def sample_schema() -> Arrow:
@@ -17,7 +17,7 @@ def sample_schema() -> Arrow:
     Raises:
         UserError: PyArrow is not installed.
     """
-    return arrow().schema([("id", arrow().binary()), ("line", arrow().binary())])
+    return arrow().schema([arrow().field(name, arrow().binary(), nullable=False) for name in ("id", "line")])
 
 
 def sample_columns_of(ids: Sequence[str], lines: Sequence[bytes]) -> Arrow:
@@ -33,7 +33,8 @@ def read_sample_ids(file: PackedFile, group: int) -> list[str]:
         UserError: The file cannot be read.
     """
     ids: list[bytes] = file.read(group, ["id"]).column("id").to_pylist()
-    return [one.decode("utf-8", "surrogatepass") for one in ids]
+    with one_error(file.path):
+        return [one.decode("utf-8", "surrogatepass") for one in ids]
 
 
 def read_sample_lines(file: PackedFile, group: int) -> list[bytes]:
