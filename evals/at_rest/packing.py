@@ -7,17 +7,19 @@ same words, and those are stored nearly once. Where each line stood in its journ
 import os
 import shutil
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
 from ...tasks.suite_file import read_suite_file
+from ..arm import Arm
 from ..runs.collection import uncollected
 from ..runs.journal import attempts_path
 from ..runs.line_index import LineIndex, Place, scan_lines
+from ..runs.mirror import LOCK as MIRROR_LOCK
 from ..runs.record import is_empty_shard, read_head, samples_path
 from ..runs.run_file import read_run_file
 from .attempt_columns import Line, attempts_of, columns_of, columns_schema, read_rows
@@ -31,17 +33,20 @@ GROUP = 2048
 def pack_run(directory: Path, made: Path) -> None:
     """Pack a run into an empty directory; what is neither journal nor sample is copied.
 
+    `findings.jsonl` is not: it is as large as all the rest, and whoever judges the packed run writes it anew.
+
     Raises:
         UserError: The run cannot be read, or PyArrow is not installed.
         OSError: Something cannot be written.
     """
     ids = _sample_ids(directory)
     numbers = {sample_id: number for number, sample_id in enumerate(ids)}
-    _copy_rest(directory, made)
+    arms = read_run_file(directory).plan.arms
+    _copy_rest(directory, made, arms)
     with ExitStack() as stack:
         journals = [
             _Journal.read(arm.name, path, stack.enter_context(path.open("rb")), numbers)
-            for arm in read_run_file(directory).plan.arms
+            for arm in arms
             if (path := attempts_path(directory, arm.name)).exists()
         ]
         token = uuid4().hex
@@ -57,6 +62,9 @@ def pack_run(directory: Path, made: Path) -> None:
 def unpack_run(directory: Path, made: Path) -> None:
     """Write the journals and samples that a run was packed from into an empty directory.
 
+    Journals come back byte for byte, samples line by line: a byte order mark, blank lines and carriage
+    returns that a hand put there stay behind. All else is copied, but for `findings.jsonl`.
+
     Raises:
         UserError: The packed run cannot be read, or is not as draftproof writes it.
         OSError: Something cannot be written.
@@ -64,7 +72,7 @@ def unpack_run(directory: Path, made: Path) -> None:
     samples, attempts = samples_of(directory), attempts_of(directory)
     refuse_strangers(samples, attempts)
     arms = read_run_file(directory).plan.arms
-    _copy_rest(directory, made)
+    _copy_rest(directory, made, arms)
     with samples_path(made).open("wb") as file:
         for group in range(len(samples.group_rows)):
             file.writelines(read_sample_lines(samples, group))
@@ -148,20 +156,18 @@ def _sample_lines(directory: Path) -> Iterator[bytes]:
                 yield text.rstrip(b"\r\n") + b"\n"
 
 
-def _copy_rest(directory: Path, made: Path) -> None:
-    """Copy what is kept as it is: `run.json`, totals of servers, divergences, whatever else stands there."""
+def _copy_rest(directory: Path, made: Path, arms: Sequence[Arm]) -> None:
+    """Copy what stays as it is: `run.json`, totals of servers, divergences, whatever else stands there.
+
+    Only files that are written in another form, derived anew or locks of the run are left out.
+    """
     left_out = {samples_path(directory), samples_file(directory), attempts_file(directory)}
+    left_out |= {attempts_path(directory, arm.name) for arm in arms}
+    left_out |= {directory / name for name in ("findings.jsonl", "run.lock", MIRROR_LOCK)}
 
     def ignored(folder: str, names: list[str]) -> set[str]:
-        paths = {name: Path(folder, name) for name in names}
-        return {
-            name
-            for name, path in paths.items()
-            if path in left_out
-            or path == directory / "attempts"
-            or path == directory / "findings.jsonl"  # as large as all the rest, and derived anew
-            or path.suffix == ".lock"
-            or name.startswith(".")
-        }
+        return {name for name in names if Path(folder, name) in left_out}
 
     shutil.copytree(directory, made, ignore=ignored, dirs_exist_ok=True)
+    with suppress(OSError):  # It holds something else, or was not there.
+        (made / "attempts").rmdir()

@@ -209,20 +209,36 @@ def test_an_arm_without_a_journal_stays_without(tmp_path):
     holds_the_same(directory)
 
 
-def test_what_else_stands_in_the_directory_comes_along(tmp_path):
-    """Logs of servers, reports; not what is derived anew, locks, or files in the making."""
+def test_what_else_stands_in_the_directory_comes_along_and_back(tmp_path):
+    """Left out by its exact place is what is written in another form or derived anew, and our locks."""
     directory = written(tmp_path / "run", make_run())
-    (directory / "servers").mkdir()
-    for name in ("servers/mtp.log", "report.html", "findings.jsonl", "run.lock", ".part"):
+    others = ("servers/mtp.log", "report.html", ".part", "attempts/old.jsonl", "attempts/.note")
+    others += ("notes/.keep", "notes/own.lock", "notes/findings.jsonl", "notes/run.json", "own.lock")
+    left_out = ("findings.jsonl", "run.lock", "mirror.lock")
+    for name in (*others, *left_out):
+        (directory / name).parent.mkdir(exist_ok=True)
         (directory / name).write_text(name)
     there = packed(directory)
-    assert {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()} == {
-        "run.json",
-        "samples.parquet",
-        "attempts.parquet",
-        "servers/mtp.log",
-        "report.html",
-    }
+    names = {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()}
+    assert names == {"run.json", "samples.parquet", "attempts.parquet", *others}
+    merge_runs([there], tmp_path / "back", tell=pytest.fail)
+    (directory / "mirror.lock").unlink()
+    assert kept_files(tmp_path / "back") == kept_files(directory)
+
+
+def test_a_run_packs_without_a_folder_for_journals(tmp_path):
+    """It would be empty; what looks for journals finds none there."""
+    assert not (packed(written(tmp_path / "run", make_run())) / "attempts").exists()
+
+
+def test_samples_come_back_line_by_line(tmp_path):
+    """What a hand put around them says nothing, and stays behind."""
+    directory = written(tmp_path / "run", make_run())
+    path = directory / "samples.jsonl"
+    lines = path.read_bytes()
+    path.write_bytes(b"\xef\xbb\xbf" + lines.replace(b"\n", b"\r\n\r\n"))
+    merge_runs([packed(directory)], tmp_path / "back", tell=pytest.fail)
+    assert (tmp_path / "back" / "samples.jsonl").read_bytes() == lines
 
 
 @pytest.mark.parametrize(
