@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
+from ...errors import UserError
 from ...tasks.suite_file import read_suite_file
 from ..arm import Arm
 from ..runs.collection import uncollected
@@ -21,35 +22,65 @@ from ..runs.journal import attempts_path
 from ..runs.line_index import LineIndex, Place, scan_lines
 from ..runs.mirror import LOCK as MIRROR_LOCK
 from ..runs.record import is_empty_shard, read_head, samples_path
-from ..runs.run_file import read_run_file
+from ..runs.run_file import is_packed, read_run_file
 from .attempt_columns import Line, attempts_of, columns_of, columns_schema, read_rows
-from .packed_file import PackedWriter, attempts_file, refuse_strangers, samples_file
+from .new_directory import new_directory
+from .packed_file import PackedFile, PackedWriter, attempts_file, refuse_strangers, samples_file
 from .sample_columns import read_sample_lines, sample_columns_of, sample_schema, samples_of
 
 # Samples and lines of a group together: some 20 MB for a process that judges it.
 GROUP = 2048
 
 
-def pack_run(directory: Path, made: Path) -> None:
-    """Pack a run into an empty directory; what is neither journal nor sample is copied.
+def pack_run(directory: Path, out: Path) -> None:
+    """Pack a run into a new directory, which appears whole or not at all.
 
-    `findings.jsonl` is not: it is as large as all the rest, and whoever judges the packed run writes it anew.
+    What is neither journal nor sample is copied. `findings.jsonl` is not: it is as large as all the rest, and
+    whoever judges the packed run writes it anew.
 
     Raises:
-        UserError: The run cannot be read, or PyArrow is not installed.
-        OSError: Something cannot be written.
+        UserError: The run cannot be read or is packed, PyArrow is not installed, or `out` holds something or
+            cannot be written.
     """
-    ids = _sample_ids(directory)
-    numbers = {sample_id: number for number, sample_id in enumerate(ids)}
     arms = read_run_file(directory).plan.arms
-    _copy_rest(directory, made, arms)
+    if is_packed(directory):
+        raise UserError(f"{directory}: is packed already", tip="`draftproof unpack` gives its journals back")
+    with new_directory(out, [directory]) as made:
+        ids = _sample_ids(directory)
+        _copy_rest(directory, made, arms)
+        _write_packed(directory, made, ids, arms)
+
+
+def unpack_run(directory: Path, out: Path) -> None:
+    """Write the journals and samples that a run was packed from into a new directory.
+
+    It appears whole or not at all. Journals come back byte for byte, samples line by line: a byte order mark,
+    blank lines and carriage returns that a hand put there stay behind. All else is copied, but for
+    `findings.jsonl`.
+
+    Raises:
+        UserError: The packed run cannot be read or is not as draftproof writes it, or `out` holds something
+            or cannot be written.
+    """
+    arms = read_run_file(directory).plan.arms
+    if not is_packed(directory):
+        raise UserError(f"{directory}: is not packed", tip="name a directory that `draftproof pack` made")
+    refuse_strangers(samples_of(directory), attempts_of(directory))
+    with new_directory(out, [directory]) as made:
+        _copy_rest(directory, made, arms)
+        _write_samples(samples_of(directory), samples_path(made))
+        _write_journals(attempts_of(directory), made, arms)
+
+
+def _write_packed(directory: Path, made: Path, ids: Sequence[str], arms: Sequence[Arm]) -> None:
+    numbers = {sample_id: number for number, sample_id in enumerate(ids)}
+    token = uuid4().hex
     with ExitStack() as stack:
         journals = [
             _Journal.read(arm.name, path, stack.enter_context(path.open("rb")), numbers)
             for arm in arms
             if (path := attempts_path(directory, arm.name)).exists()
         ]
-        token = uuid4().hex
         to_samples = stack.enter_context(PackedWriter(samples_file(made), sample_schema(), token))
         to_attempts = stack.enter_context(PackedWriter(attempts_file(made), columns_schema(), token))
         for first, sample_lines, lines in _groups(_sample_lines(directory), journals):
@@ -59,23 +90,14 @@ def pack_run(directory: Path, made: Path) -> None:
         to_attempts.write(columns_of(line for journal in journals for line in journal.strays()))
 
 
-def unpack_run(directory: Path, made: Path) -> None:
-    """Write the journals and samples that a run was packed from into an empty directory.
-
-    Journals come back byte for byte, samples line by line: a byte order mark, blank lines and carriage
-    returns that a hand put there stay behind. All else is copied, but for `findings.jsonl`.
-
-    Raises:
-        UserError: The packed run cannot be read, or is not as draftproof writes it.
-        OSError: Something cannot be written.
-    """
-    samples, attempts = samples_of(directory), attempts_of(directory)
-    refuse_strangers(samples, attempts)
-    arms = read_run_file(directory).plan.arms
-    _copy_rest(directory, made, arms)
-    with samples_path(made).open("wb") as file:
+def _write_samples(samples: PackedFile, path: Path) -> None:
+    with path.open("wb") as file:
         for group in range(len(samples.group_rows)):
             file.writelines(read_sample_lines(samples, group))
+
+
+def _write_journals(attempts: PackedFile, made: Path, arms: Sequence[Arm]) -> None:
+    """Write each line where it stood: they come in the order of samples."""
     with ExitStack() as stack:
         files: dict[str, BinaryIO] = {}
         for group in range(len(attempts.group_rows)):
@@ -84,7 +106,6 @@ def unpack_run(directory: Path, made: Path) -> None:
                     path = attempts_path(made, row.arm)
                     path.parent.mkdir(exist_ok=True)
                     files[row.arm] = stack.enter_context(path.open("wb"))
-                # In the order of samples, not of the journal: each line goes where it stood.
                 files[row.arm].seek(row.offset)
                 files[row.arm].write(row.text)
 

@@ -13,6 +13,7 @@ from draftproof.evals.at_rest.merge import merge_runs
 from draftproof.evals.at_rest.open_run import open_run
 from draftproof.evals.at_rest.packed_file import PackedWriter, attempts_file, samples_file
 from draftproof.evals.at_rest.packed_run import PackedRun
+from draftproof.evals.at_rest.packing import pack_run, unpack_run
 from draftproof.evals.attempt import (
     Attempt,
     Drafts,
@@ -69,7 +70,7 @@ def is_left_on_disk(request, monkeypatch):
 
 def packed(directory, out=None):
     out = out or directory.with_name(f"{directory.name}-packed")
-    merge_runs([directory], out, must_pack=True, tell=pytest.fail)
+    pack_run(directory, out)
     return out
 
 
@@ -96,7 +97,7 @@ def holds_the_same(directory):
     assert isinstance(run, PackedRun if is_in_groups else Record)
     of_journals = derived_files(read_run(directory), directory.with_name("of-journals"))
     assert derived_files(run, directory.with_name("of-packed")) == of_journals
-    merge_runs([there], directory.with_name("back"), tell=pytest.fail)
+    unpack_run(there, directory.with_name("back"))
     assert kept_files(directory.with_name("back")) == kept_files(directory)
     return of_journals
 
@@ -163,7 +164,7 @@ def test_shards_are_the_same_and_can_be_joined_packed(tmp_path):
     some_packed = [*(packed(shard, tmp_path / shard.parent.name / "p") for shard in shards[:2]), *shards[2:]]
     merge_runs(some_packed, tmp_path / "joined", tell=pytest.fail)
     assert kept_files(tmp_path / "joined") == kept_files(tmp_path / "plain")
-    merge_runs(some_packed, tmp_path / "both", must_pack=True, tell=pytest.fail)
+    pack_run(tmp_path / "joined", tmp_path / "both")
     assert kept_files(tmp_path / "both").keys() == {"run.json", "samples.parquet", "attempts.parquet"}
     expected = derived_files(read_run(tmp_path / "plain"), tmp_path / "of-plain")
     assert derived_files(open_run(tmp_path / "both"), tmp_path / "of-both") == expected
@@ -221,7 +222,7 @@ def test_what_else_stands_in_the_directory_comes_along_and_back(tmp_path):
     there = packed(directory)
     names = {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()}
     assert names == {"run.json", "samples.parquet", "attempts.parquet", *others}
-    merge_runs([there], tmp_path / "back", tell=pytest.fail)
+    unpack_run(there, tmp_path / "back")
     (directory / "mirror.lock").unlink()
     assert kept_files(tmp_path / "back") == kept_files(directory)
 
@@ -237,7 +238,7 @@ def test_samples_come_back_line_by_line(tmp_path):
     path = directory / "samples.jsonl"
     lines = path.read_bytes()
     path.write_bytes(b"\xef\xbb\xbf" + lines.replace(b"\n", b"\r\n\r\n"))
-    merge_runs([packed(directory)], tmp_path / "back", tell=pytest.fail)
+    unpack_run(packed(directory), tmp_path / "back")
     assert (tmp_path / "back" / "samples.jsonl").read_bytes() == lines
 
 
@@ -466,7 +467,7 @@ def test_a_damaged_file_is_one_error(tmp_path, spoil, says):
     there = set(tmp_path.rglob("*"))
     for read in (
         lambda: summarise(open_run(directory)),
-        lambda: merge_runs([directory], tmp_path / "a" / "b" / "back", tell=pytest.fail),
+        lambda: unpack_run(directory, tmp_path / "a" / "b" / "back"),
     ):
         with pytest.raises(UserError, match=says) as caught:
             read()
@@ -491,17 +492,36 @@ def test_a_missing_library_names_the_extra(tmp_path, monkeypatch):
     packed_file._module.cache_clear()
 
 
-def test_what_merge_has_nothing_to_do_with_is_refused(tmp_path):
-    """One run as it is, one that is packed already, a place that is taken."""
+@pytest.mark.parametrize(
+    ("act", "name", "says"),
+    [
+        (pack_run, "run-packed", "run-packed: is packed already"),
+        (unpack_run, "run", "run: is not packed"),
+        (pack_run, "nowhere", "not a run directory"),
+        (unpack_run, "nowhere", "not a run directory"),
+    ],
+)
+def test_what_there_is_nothing_to_do_with_is_refused(tmp_path, act, name, says):
+    """With what to do in its place, and no directory is made."""
+    packed(written(tmp_path / "run", make_run()))
+    with pytest.raises(UserError, match=says) as caught:
+        act(tmp_path / name, tmp_path / "new" / "out")
+    assert caught.value.tip
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(("act", "name"), [(pack_run, "run"), (unpack_run, "run-packed")])
+def test_a_place_that_is_taken_is_refused(tmp_path, act, name):
+    """And what stands there stays."""
     directory = written(tmp_path / "run", make_run())
-    there = packed(directory)
-    for run, must_pack, says in (
-        (directory, False, "nothing to join"),
-        (there, True, "is packed already"),
-        (there, False, "is there already"),
-    ):
-        with pytest.raises(UserError, match=says):
-            merge_runs([run], directory, must_pack=must_pack, tell=pytest.fail)
+    packed(directory)
+    before = kept_files(directory)
+    with pytest.raises(UserError, match="is there already"):
+        act(tmp_path / name, directory)
+    with pytest.raises(UserError, match=r"stands in .*, which is read"):
+        act(tmp_path / name, tmp_path / name / "deep" / "new")
+    assert not (tmp_path / name / "deep").exists()
+    assert kept_files(directory) == before
 
 
 def test_every_command_reads_a_packed_run_and_none_asks_in_it(tmp_path):
@@ -509,17 +529,16 @@ def test_every_command_reads_a_packed_run_and_none_asks_in_it(tmp_path):
     suite = write_suite(tmp_path / "suite.jsonl")
     with ScriptedServer(right) as baseline, ScriptedServer(wrong) as mtp:
         ask(make_plan(suite, {"baseline": baseline, "mtp": mtp}), tmp_path / "one" / "run")
-        assert (
-            draftproof(
-                "merge", tmp_path / "one" / "run", "-o", tmp_path / "two" / "run", "--packed"
-            ).returncode
-            == 0
-        )
+        did = draftproof("pack", tmp_path / "one" / "run", "-o", tmp_path / "two" / "run")
+        assert did.returncode == 0, did.stderr
         asked = len(baseline.requests)
         resumed = draftproof("run", "--out", tmp_path / "two" / "run")
         assert len(baseline.requests) == asked
     assert resumed.returncode == 2
     assert "is packed, and nothing can be asked there" in resumed.stderr
+    did = draftproof("unpack", tmp_path / "two" / "run", "-o", tmp_path / "back")
+    assert did.returncode == 0, did.stderr
+    assert kept_files(tmp_path / "back") == kept_files(tmp_path / "one" / "run")
     for command in (
         ("report", "{}"),
         ("report", "{}", "--format", "json"),
@@ -535,3 +554,6 @@ def test_every_command_reads_a_packed_run_and_none_asks_in_it(tmp_path):
         assert of_packed.returncode == of_run.returncode
         said = of_packed.stdout.replace(str(tmp_path / "two"), str(tmp_path / "one"))
         assert said == of_run.stdout
+    for name in ("findings.jsonl", "summary.json"):
+        of_run, *others = ((tmp_path / there / name).read_bytes() for there in ("one/run", "two/run", "back"))
+        assert others == [of_run, of_run]
