@@ -22,7 +22,7 @@ from draftproof.evals.asking.early import BATCH
 from draftproof.evals.decision.power import decision_chances
 from draftproof.evals.decision.sequential import evidence_of_regression
 from measured import Row, print_table
-from walked import Walk
+from walked import Looks
 
 CHURN, MARGIN, ALPHA = 0.05, 0.03, 0.05
 REQUESTS_A_SAMPLE = 3
@@ -66,11 +66,11 @@ def fixed_size(finds: Callable[[int, float], float], net: float, power: float) -
 
 def rows() -> Iterator[Row]:
     for net, longest in LONGEST.items():
-        course = Walk(calls, longest, CHURN).course(net, CHURN)
+        chances = Looks(calls, longest, CHURN).chances(net, CHURN)
         what = f"call a {net:.0%} regression"
 
-        def row(note: str, plan: int, beside: str, pairs: int, course=course, what=what) -> Row:
-            mean = course.mean_asked(plan, BATCH)
+        def row(note: str, plan: int, beside: str, pairs: int, chances=chances, what=what) -> Row:
+            mean = chances.mean_asked(plan, BATCH)
             return Row(
                 f"{what}, {note}",
                 f"{mean * REQUESTS_A_SAMPLE:,.0f} requests",
@@ -79,13 +79,13 @@ def rows() -> Iterator[Row]:
             )
 
         for power in POWERS:
-            plan = int(np.searchsorted(np.cumsum(course.called), power))
+            plan = int(np.searchsorted(np.cumsum(chances.called), power))
             pairs = fixed_size(finds_above_margin, net, power)
             yield row(f"like errors, power {power:.0%}", plan, "fixed", pairs)
         size = fixed_size(finds_above_zero, net, KNOWN_EFFECT_POWER)
         yield row(f"known effect, power {KNOWN_EFFECT_POWER:.0%}", PLANS[-1], "fixed", size)
         for plan in PLANS:
-            share = course.called[: plan + 1].sum()
+            share = chances.called[: plan + 1].sum()
             yield row(f"in a plan of {plan:,} ({share:.0%} on the way)", plan, "all", plan)
 
 

@@ -52,7 +52,7 @@ def of_ray(path: Path) -> None:
 
 
 def of_packed(path: Path) -> None:
-    file, arms = attempts_of(path.parent), read_run_file(path.parent).plan.arms
+    file, arms = attempts_of(path.parent), {arm.name for arm in read_run_file(path.parent).plan.arms}
     for group in range(len(file.group_rows)):
         for _ in read_rows(file, group, arms, with_requests=False):
             pass

@@ -19,7 +19,7 @@ import numpy as np
 from draftproof.evals.asking.early import BATCH
 from draftproof.evals.decision.sequential import SHARE_ON_THE_WAY, net_over_margin
 from draftproof.evals.decision.statistics import mcnemar_midp, tango_interval
-from walked import Rule, Walk
+from walked import Looks, Rule
 
 MARGIN, ALPHA = 0.03, 0.05
 LONG, SHORT = 1_000, 200
@@ -66,8 +66,8 @@ def score(b: int, c: int, n: int, *, level: float) -> bool:
     return interval is not None and interval.low > MARGIN
 
 
-def worst_at_margin(walk: Walk) -> float:
-    return max(float(walk.course(MARGIN, churn).called.sum()) for churn in CHURNS)
+def worst_at_margin(looks: Looks) -> float:
+    return max(float(looks.chances(MARGIN, churn).called.sum()) for churn in CHURNS)
 
 
 def looks_of(plan: int) -> Rule:
@@ -75,30 +75,30 @@ def looks_of(plan: int) -> Rule:
     low, high = 0.0, ALPHA
     for _ in range(8):
         level = (low + high) / 2
-        walk = Walk(partial(score, level=level), plan, max(CHURNS), every=BATCH)
-        low, high = (level, high) if worst_at_margin(walk) <= ALPHA else (low, level)
+        looks = Looks(partial(score, level=level), plan, max(CHURNS), every=BATCH)
+        low, high = (level, high) if worst_at_margin(looks) <= ALPHA else (low, level)
     return partial(score, level=low)
 
 
-def all_calls(walk: Walk, net: float, churn: float, level: float) -> float:
+def all_calls(looks: Looks, net: float, churn: float, level: float) -> float:
     """How often such a candidate is called, on the way or at the end."""
-    course = walk.course(net, churn)
+    chances = looks.chances(net, churn)
     in_the_end = sum(
-        float(course.not_called[b, c])
-        for b, c in np.ndindex(course.not_called.shape)
-        if b - c > MARGIN * walk.most and mcnemar_midp(b, c) < level
+        float(chances.not_called[b, c])
+        for b, c in np.ndindex(chances.not_called.shape)
+        if b - c > MARGIN * looks.most and mcnemar_midp(b, c) < level
     )
-    return float(course.called.sum()) + in_the_end
+    return float(chances.called.sum()) + in_the_end
 
 
 def line(one: Alternative) -> str:
-    long = Walk(one.rule, LONG, max(CHURNS), every=one.every)
-    cells = [f"{long.course(*truth).mean_asked(LONG):.0f}" for truth in TRUTHS]
+    long = Looks(one.rule, LONG, max(CHURNS), every=one.every)
+    cells = [f"{long.chances(*truth).mean_asked(LONG):.0f}" for truth in TRUTHS]
     cells.append(f"{worst_at_margin(long):.1%}")
     if one.share_at_the_end is None:
         cells += ["", ""]
     else:
-        short, level = Walk(one.rule, SHORT, max(CHURNS)), ALPHA * one.share_at_the_end
+        short, level = Looks(one.rule, SHORT, max(CHURNS)), ALPHA * one.share_at_the_end
         cells.append(f"{max(all_calls(short, 0.0, churn, level) for churn in CHURNS):.1%}")
         cells.append(f"{all_calls(short, 0.05, 0.05, level):.1%}")
     return f"| {one.title} | {' | '.join(cells)} |"

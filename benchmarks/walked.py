@@ -15,7 +15,7 @@ REACH = 7.0
 
 
 @dataclass(frozen=True)
-class Course:
+class Chances:
     """How probable a call is after each number of pairs, from 0 on; and no call, by the counts in the end."""
 
     called: np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -28,7 +28,7 @@ class Course:
         return float((called * asked).sum() + (1 - called.sum()) * plan)
 
 
-class Walk:
+class Looks:
     """A rule, looked at after `every` so many of `most` pairs, with a churn up to the one named."""
 
     def __init__(self, rule: Rule, most: int, churn: float, *, every: int = 1) -> None:
@@ -44,7 +44,7 @@ class Walk:
                 fewest[fixes] = b
             self._fewest[pairs] = np.array(fewest)
 
-    def course(self, net: float, churn: float) -> Course:
+    def chances(self, net: float, churn: float) -> Chances:
         """Half the churn are fixes; the other half, and the net rate on top of it, are regressions."""
         worse, better = churn / 2 + net, churn / 2
         on = np.zeros((_likely(self.most, worse) + 1, _likely(self.most, better) + 1))
@@ -60,7 +60,7 @@ class Walk:
                 is_called = regressions >= fewest[: on.shape[1]]
                 called[pairs] = on[is_called].sum()
                 on[is_called] = 0.0
-        return Course(called, on)
+        return Chances(called, on)
 
 
 def _likely(pairs: int, rate: float) -> int:

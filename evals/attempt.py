@@ -144,7 +144,7 @@ class Reading:
     stops_inside: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
     """A line of `attempts/ARM.jsonl`; field names follow the vendor verifiers where they exist.
 
@@ -186,6 +186,13 @@ class Attempt:
     timing: Timing | None = None
     raw_text: str | None = None
     reading: Reading | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Attempt):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _NAMES)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - as of any dataclass that compares by value
 
     @property
     def key(self) -> Key:
@@ -239,9 +246,9 @@ class _Unread(TypedDict):
     """An object whose members are passed over."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _WithoutRequest(Attempt):
-    """An attempt whose request, most of its line, is left there."""
+    """An attempt whose request, most of its line, is left there; else as any other."""
 
     request: _Unread  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues]
 

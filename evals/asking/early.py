@@ -90,10 +90,10 @@ class Walk:
         self._plan, self._gate, self._planned = run.plan, gate or run.plan.gate, len(run.ids)
         self._order = random_order(run) if run.plan.run.until_decided else []
         self._arms = tuple(arm.name for arm in run.plan.arms)
-        self._start(run)
+        self._start()
 
-    def _start(self, run: Run) -> None:
-        self._facts, self._is_outdated = run.facts, False
+    def _start(self) -> None:
+        self._is_outdated = False
         self._stops = {arm.name: _Tally(self._plan.gate) for arm in self._plan.candidates}
         self._looks = {arm.name: _Tally(self._gate) for arm in self._plan.candidates}
         # Samples with the arms that they are asked in, in order: those that are settled, of these the ones
@@ -110,10 +110,11 @@ class Walk:
         """Go as far as the answers reach: on from the last settled sample, or anew if one is outdated.
 
         Args:
-            run: The run as it now is; every attempt that is new in it was seen.
+            run: The run as it now is; every attempt that is new in it was seen, and what is known of its
+                servers has not changed.
         """
-        if self._is_outdated or run.facts is not self._facts:
-            self._start(run)
+        if self._is_outdated:
+            self._start()
         self._next = {}
         needed = _needed(self._plan, self._plan.gate)
         for number in range(len(self._settled), len(self._order)):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..attempt import Attempt, Key
 from ..runs.record import Record, keep_attempt, read_run
+from ..runs.run import facts_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,17 +39,4 @@ class GrowingRecord(Record):
 def read_growing(directory: Path) -> GrowingRecord:
     """Read a whole run directory to go on with it; raises as `read_run`."""
     record = read_run(directory, with_requests=False)
-    return GrowingRecord(
-        directory=record.directory,
-        plan=record.plan,
-        digest=record.digest,
-        facts=record.facts,
-        damaged=record.damaged,
-        notes=record.notes,
-        counters=record.counters,
-        starts=record.starts,
-        divergences=record.divergences,
-        part=record.part,
-        samples=record.samples,
-        attempts=dict(record.attempts),
-    )
+    return GrowingRecord(**facts_of(record), samples=record.samples, attempts=dict(record.attempts))

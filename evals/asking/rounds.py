@@ -21,7 +21,6 @@ from .stages import Place, beside_round, control_round, doubled_rounds, first_ro
 def due(
     record: Record,
     gave_up: AbstractSet[Key] = frozenset(),
-    graded: Sequence[GradedSample] | None = None,
     walk: Walk | None = None,
 ) -> list[Ask]:
     """The asks of the earliest round that is not complete; empty when all are.
@@ -29,12 +28,11 @@ def due(
     Args:
         record: The run so far.
         gave_up: Keys whose retries ended without an answer in this session; they are due again in the next.
-        graded: The record graded, where the caller has it; it is graded here if need be.
         walk: One through earlier states of this record, which saw what came since, to go on; else a new one.
     """
     walk = walk or Walk(record)
     walk.go_on(record)
-    rounds = _rounds(record, walk.open_places(record), lambda: walk.places(record), graded)
+    rounds = _rounds(record, walk.open_places(record), lambda: walk.places(record), None)
     return _first_missing(record, rounds, gave_up)
 
 

@@ -7,7 +7,7 @@ attempt give this attempt back is not checked line by line: a property test hold
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -16,8 +16,6 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import msgspec
 from pydantic import JsonValue
 
-from ...errors import UserError
-from ..arm import Arm
 from ..attempt import (
     Attempt,
     Drafts,
@@ -172,9 +170,8 @@ _COLUMNS: Mapping[str, _Column] = {
 }
 
 _PLACE = {"number": "int64", "offset": "int64", "line": "binary"}
-# What every line has, whether columns keep it or not; and what every attempt has.
-_OF_ALL_LINES = ("number", "offset", "arm")
-_OF_ALL_ATTEMPTS = (
+_OF_EVERY_LINE = frozenset(("arm", "number", "offset"))
+_OF_EVERY_ATTEMPT = (
     *("id", "mode", "stream", "stage", "max_tokens", "attempt", "status"),
     *("request", "duration_ms", "retries", "started_at", "index"),
 )
@@ -182,8 +179,11 @@ _OF_ALL_ATTEMPTS = (
 
 def attempts_of(directory: Path) -> PackedFile:
     """The file with the attempts of all arms of a packed run."""
-    distinct = tuple(name for name, column in _COLUMNS.items() if column.is_distinct)
-    return PackedFile(attempts_file(directory), columns_schema, distinct)
+    return PackedFile(
+        attempts_file(directory),
+        columns_schema,
+        tuple(name for name, column in _COLUMNS.items() if column.is_distinct),
+    )
 
 
 def columns_schema() -> Arrow:
@@ -195,7 +195,7 @@ def columns_schema() -> Arrow:
     kinds = {name: arrow().type_for_alias(kind) for name, kind in _PLACE.items()}
     kinds |= {name: column.kind() for name, column in _COLUMNS.items()}
     return arrow().schema(
-        [arrow().field(name, kind, nullable=name not in _OF_ALL_LINES) for name, kind in kinds.items()]
+        [arrow().field(name, kind, nullable=name not in _OF_EVERY_LINE) for name, kind in kinds.items()]
     )
 
 
@@ -241,49 +241,37 @@ def _is_unicode(text: str) -> bool:
 
 
 def read_rows(
-    file: PackedFile, group: int, arms: Iterable[Arm], *, with_requests: bool = True
+    file: PackedFile, group: int, arms: Collection[str], *, with_requests: bool = True
 ) -> Iterator[Row]:
     """Read a group of rows back.
 
     Args:
         file: The attempts of a packed run.
         group: Which of its groups.
-        arms: Those of the run's plan. A row of any other is refused: journals are named after arms, and the
-            plan's names were checked.
+        arms: Names of the arms of the run: journals are named after them.
         with_requests: False leaves the requests, most of what stands there, unread and empty.
 
     Raises:
-        UserError: The file cannot be read, or holds what no draftproof wrote.
+        UserError: The file cannot be read, or holds what no run is packed as.
     """
     names = [name for name in _COLUMNS if with_requests or name != "request"]
     table = file.read(group, [*_PLACE, *names])
     with one_error(file.path):
         values = {name: _values(_COLUMNS[name], table.column(name)) for name in names}
-        places = [table.column(name).to_pylist() for name in _PLACE]
-    _refuse_foreign(file, table, set(values["arm"]) - {arm.name for arm in arms})
+        if others := set(values["arm"]).difference(arms):
+            raise ValueError(f"run.json knows no arm {min(others)!r}")
+        attempts = table.column("line").null_count
+        if any(
+            len(table) - table.column(name).null_count < attempts
+            for name in names
+            if name in _OF_EVERY_ATTEMPT
+        ):
+            raise ValueError("an attempt lacks a member")
     nothing = [dict[str, JsonValue]()] * table.num_rows
     members = zip(*(values.get(name, nothing) for name in _COLUMNS), strict=True)
-    for arm, number, offset, line, row in zip(values["arm"], *places, members, strict=True):
+    places = zip(values["arm"], *(table.column(name).to_pylist() for name in _PLACE), strict=True)
+    for (arm, number, offset, line), row in zip(places, members, strict=True):
         yield Row(arm, number, offset, Attempt(*row) if line is None else line)
-
-
-def _refuse_foreign(file: PackedFile, table: Arrow, other_arms: set[str]) -> None:
-    """Check what the schema does not say: whose the rows are, and that no attempt lacks what all have."""
-    attempts = table.column("line").null_count
-    lacking = (
-        name
-        for name in table.column_names
-        if name in _OF_ALL_ATTEMPTS and table.num_rows - table.column(name).null_count != attempts
-    )
-    if other_arms:
-        what = f"holds rows of arm {min(other_arms)!r}, which the plan in run.json does not name"
-    elif name := next(lacking, None):
-        what = f"holds attempts without {name!r}"
-    else:
-        return
-    raise UserError(
-        f"{file.path}: {what}", tip="fetch the run anew from where it was copied, or pack it again"
-    )
 
 
 def _values(column: _Column, cells: Arrow) -> Sequence[_Value]:

@@ -139,11 +139,11 @@ def _difference(found: Arrow, expected: Arrow) -> str | None:
     return "has other columns than draftproof writes, or in another order"
 
 
-def refuse_strangers(samples: PackedFile, attempts: PackedFile) -> None:
-    """Check that two files were packed together.
+def count_groups(samples: PackedFile, attempts: PackedFile) -> int:
+    """How many groups the samples of a packed run are in; the attempts have one more.
 
     Raises:
-        UserError: They were not, or one of them cannot be read.
+        UserError: One of the files cannot be read, or they were not packed together.
     """
     groups = len(samples.group_rows)
     if not groups or len(attempts.group_rows) != groups + 1 or samples.token != attempts.token:
@@ -151,6 +151,7 @@ def refuse_strangers(samples: PackedFile, attempts: PackedFile) -> None:
             f"{attempts.path}: is not of one run with {samples.path.name}",
             tip="fetch both anew from where they were copied, or pack the run again",
         )
+    return groups
 
 
 class PackedWriter:

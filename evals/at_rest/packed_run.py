@@ -22,7 +22,7 @@ from ..runs.journal import attempts_path
 from ..runs.record import Record, keep_attempt, read_head
 from ..runs.run import Run
 from .attempt_columns import Row, attempts_of, read_rows
-from .packed_file import refuse_strangers, samples_file
+from .packed_file import count_groups, samples_file
 from .sample_columns import read_sample_ids, read_sample_lines, samples_of
 
 # Attempts that are read whole, so that looking at a run again costs nothing: 32 MiB of journal.
@@ -48,7 +48,8 @@ class PackedBlock:
         """
         directory = self.head.directory
         lines = read_sample_lines(samples_of(directory), self.group)
-        rows = read_rows(attempts_of(directory), self.group, self.head.plan.arms, with_requests=with_requests)
+        arms = {arm.name for arm in self.head.plan.arms}
+        rows = read_rows(attempts_of(directory), self.group, arms, with_requests=with_requests)
         kept, damaged = _kept(self.head, rows)
         return replace(
             self.head,
@@ -113,18 +114,18 @@ class PackedRun(Run):
 
 
 def open_packed(directory: Path) -> Run:
-    """Open a packed run to judge it; a small one, or one that stopped early, is read whole.
+    """Open a packed run to judge it; a small one, or one that may have stopped early, is read whole.
 
     Raises:
         UserError: No run there, or one of its files cannot be read or is not of this run.
     """
     head = read_head(directory)
     samples, attempts = samples_of(directory), attempts_of(directory)
-    refuse_strangers(samples, attempts)
-    ids = [read_sample_ids(samples, group) for group in range(len(samples.group_rows))]
+    ids = [read_sample_ids(samples, group) for group in range(count_groups(samples, attempts))]
     # With `until_decided` the samples are gone through in random order: nearly each would read a group anew.
     is_read_whole = head.plan.run.until_decided or sum(attempts.group_rows) <= SMALL
-    strays, damaged = _kept(head, read_rows(attempts, len(ids), head.plan.arms, with_requests=is_read_whole))
+    arms = {arm.name for arm in head.plan.arms}
+    strays, damaged = _kept(head, read_rows(attempts, len(ids), arms, with_requests=is_read_whole))
     run = PackedRun(
         **{member.name: getattr(head, member.name) for member in fields(Run) if member.name != "damaged"},
         damaged=damaged,

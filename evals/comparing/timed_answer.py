@@ -46,16 +46,16 @@ class TimedAnswer(NamedTuple):
 def time_answer(attempt: Attempt, start: int, parsed: Parsed | None) -> TimedAnswer:
     """The times of an attempt; `parsed` is what its text was read as, if it was."""
     return TimedAnswer(
-        attempt.index,
-        start,
-        attempt.completion_tokens or 0,
-        attempt.duration_ms,
-        attempt.ttft_ms,
-        _began_ms(attempt),
-        None if attempt.timing is None else attempt.timing.predicted_ms,
-        attempt.chunks,
-        attempt.spec,
-        None if parsed is None else _kind(parsed),
+        position=attempt.index,
+        start=start,
+        tokens=attempt.completion_tokens or 0,
+        duration_ms=attempt.duration_ms,
+        ttft_ms=attempt.ttft_ms,
+        began_ms=_began_ms(attempt),
+        predicted_ms=None if attempt.timing is None else attempt.timing.predicted_ms,
+        chunks=attempt.chunks,
+        drafts=attempt.spec,
+        kind=None if parsed is None else _kind(parsed),
     )
 
 

@@ -133,14 +133,14 @@ def grade_sample(record: Record, sample: Sample) -> GradedSample:
     if sample.expected is None:
         arms[baseline] = dict(control)
     return GradedSample(
-        sample,
-        {name: _sorted(ladder) for name, ladder in arms.items()},
-        _sorted(control),
-        confirms,
-        len(budgets) <= plan.run.doublings and _is_full(record, sample, max(budgets)),
-        {name: found for name in arms if (found := _answers_beside(record, sample, name))},
-        {name: found for name in arms if (found := record.divergences.get((sample.id, name)))},
-        plan.run.concurrency,
+        sample=sample,
+        arms={name: _sorted(ladder) for name, ladder in arms.items()},
+        control=_sorted(control),
+        confirms=confirms,
+        is_context_limited=len(budgets) <= plan.run.doublings and _is_full(record, sample, max(budgets)),
+        beside={name: found for name in arms if (found := _answers_beside(record, sample, name))},
+        divergences={name: found for name in arms if (found := record.divergences.get((sample.id, name)))},
+        concurrency=plan.run.concurrency,
     )
 
 

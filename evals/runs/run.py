@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..plan import Plan
 from ..servers.counters import Counters
@@ -38,7 +38,7 @@ class Run(ABC):
     """What a run directory says whichever of its samples are looked at, and the way to the samples.
 
     A pair is judged from the lines of its own sample, so a run is judged block by block: `Record` holds its
-    samples and attempts in memory and is one block, `StoredRun` leaves them on disk.
+    samples and attempts in memory and is one block, `StoredRun` and `PackedRun` leave them on disk.
 
     `damaged` names journal lines that could not be read (`attempts/ngram.jsonl:17`) and belong to no block;
     `notes` is what the suite said when it was loaded (what it leaves out, what it could not check).
@@ -73,3 +73,8 @@ class Run(ABC):
     @abstractmethod
     def record_of(self, sample_id: str) -> "Record | None":
         """A record that holds this sample whole, and maybe others; None if the run has no such sample."""
+
+
+def facts_of(run: Run) -> dict[str, Any]:
+    """What a run says whichever of its samples are looked at, by name: to make it a run of another form."""
+    return {member.name: getattr(run, member.name) for member in fields(Run)}

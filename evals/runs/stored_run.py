@@ -17,9 +17,9 @@ from ...tasks.suite_file import read_checked_line, read_suite_file
 from ..attempt import Attempt, Key, read_attempt
 from ..reading.answers import Answers
 from .journal import attempts_path
-from .line_index import LineIndex, Place, scan_lines
+from .line_index import LineIndex, Place, id_of, scan_lines
 from .record import Record, is_empty_shard, keep_attempt, read_head, samples_path
-from .run import Run
+from .run import Run, facts_of
 
 # Samples that are read, judged and forgotten together.
 BLOCK = 256
@@ -112,19 +112,10 @@ class StoredRun(Run):
     def _head(self, ids: Sequence[str]) -> Record:
         """The run without any sample, but what is known beside the journals of these."""
         pairs = ((sample_id, arm.name) for sample_id in ids for arm in self.plan.arms)
-        return Record(
-            directory=self.directory,
-            plan=self.plan,
-            digest=self.digest,
-            facts=self.facts,
-            notes=self.notes,
-            counters=self.counters,
-            starts=self.starts,
-            divergences={pair: found for pair in pairs if (found := self.divergences.get(pair))},
-            part=self.part,
-            samples=(),
-            attempts={},
-        )
+        facts = facts_of(self)
+        facts["damaged"] = ()
+        facts["divergences"] = {pair: found for pair in pairs if (found := self.divergences.get(pair))}
+        return Record(**facts, samples=(), attempts={})
 
 
 def index_run(directory: Path) -> StoredRun:
@@ -144,29 +135,17 @@ def index_run(directory: Path) -> StoredRun:
         path = attempts_path(directory, arm.name)
         if path.exists():
             attempts[arm.name] = _index_attempts(path, numbers, damaged)
-    return StoredRun(
-        directory=head.directory,
-        plan=head.plan,
-        digest=head.digest,
-        facts=head.facts,
-        damaged=tuple(damaged),
-        notes=head.notes,
-        counters=head.counters,
-        starts=head.starts,
-        divergences=head.divergences,
-        part=head.part,
-        numbers=numbers,
-        samples=samples,
-        attempts=attempts,
-    )
+    facts = facts_of(head)
+    facts["damaged"] = tuple(damaged)
+    return StoredRun(**facts, numbers=numbers, samples=samples, attempts=attempts)
 
 
 def _index_samples(path: Path, *, is_redacted: bool) -> tuple[dict[str, int], LineIndex]:
     numbers: dict[str, int] = {}
-    lines = [
-        (len(line), sample_id, not (line if number else line.removeprefix(BOM_UTF8)).strip())
-        for number, (line, sample_id) in enumerate(scan_lines(path))
-    ]
+    lines: list[tuple[int, str | None, bool]] = []
+    for line, sample_id in scan_lines(path):
+        text = (line if lines else line.removeprefix(BOM_UTF8)).strip()
+        lines.append((len(line), sample_id or id_of(text), not text))
     index = LineIndex.of(len(lines))
     for length, sample_id, is_blank in lines:
         if not is_blank and (sample_id is None or sample_id in numbers):

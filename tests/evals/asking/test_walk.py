@@ -129,23 +129,3 @@ def test_what_is_settled_is_looked_at_once():
     assert rounds == len(SAMPLES) / 3
     assert graded.call_count == len(SAMPLES)
     assert looked_at.call_count <= len(SAMPLES) + rounds
-
-
-def test_another_context_sends_the_walk_back():
-    """A server that was started with more room has some for what was cut: it is settled no more."""
-    full = {"ngram": ServerFacts(context=110)}
-    grown = replace(begun(confirm=0), facts=full)
-    walk = Walk(grown)
-    while asks := due(grown, walk=walk):
-        for ask in asks:
-            is_cut = ask.arm == "ngram"
-            came = answer_of(ask, OPEN, "length", 90) if is_cut else answer_of(ask, RIGHT, "stop", 50)
-            grown.keep(came)
-            walk.saw(came)
-    grown = replace(grown, facts={"ngram": ServerFacts(context=1000)})
-    assert {ask.stage for ask in due(grown, walk=walk)} == {Stage.DOUBLED, Stage.CONTROL}
-    assert walk.course() == read_course(read_again(grown))
-
-
-def answer_of(ask, content, finish_reason, tokens):
-    return attempt(content, finish_reason, tokens=tokens, sample_id=ask.id, arm=ask.arm, stage=ask.stage)

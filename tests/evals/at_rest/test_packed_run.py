@@ -219,10 +219,14 @@ def test_what_else_stands_in_the_directory_comes_along_and_back(tmp_path):
     for name in (*others, *left_out):
         (directory / name).parent.mkdir(exist_ok=True)
         (directory / name).write_text(name)
+    for folder in (directory, directory / "attempts"):
+        folder.chmod(0o555)
     there = packed(directory)
+    assert all(one.stat().st_mode & 0o200 for one in (there, there / "attempts"))
     names = {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()}
     assert names == {"run.json", "samples.parquet", "attempts.parquet", *others}
     unpack_run(there, tmp_path / "back")
+    directory.chmod(0o755)
     (directory / "mirror.lock").unlink()
     assert kept_files(tmp_path / "back") == kept_files(directory)
 
@@ -349,8 +353,7 @@ def test_every_attempt_comes_back(tmp_path_factory, attempts):
     ]
     with PackedWriter(attempts_file(directory), columns_schema(), "token") as writer:
         writer.write(columns_of(lines))
-    arms = make_run().plan.arms
-    rows = list(read_rows(attempts_of(directory), 0, arms))
+    rows = list(read_rows(attempts_of(directory), 0, {"baseline", "ngram"}))
     assert [Line(row.arm, row.number, row.offset, row.text) for row in rows] == lines
     for row, text in zip(rows, texts, strict=True):
         if not isinstance(row.attempt, bytes):
@@ -396,15 +399,14 @@ def with_samples_packed_again(directory):
     shutil.copyfile(samples_file(again), samples_file(directory))
 
 
-def rewritten(change):
-    """Change each group of the attempts, and keep what the file says of itself."""
+def rewritten(change, name="attempts"):
+    """Change each group of a file, and keep what the file says of itself."""
 
     def spoil(directory):
-        pq = importlib.import_module("pyarrow.parquet")
-        path = attempts_file(directory)
+        pq, path = importlib.import_module("pyarrow.parquet"), directory / f"{name}.parquet"
         file = pq.ParquetFile(path)
         groups = [change(file.read_row_group(number)) for number in range(file.num_row_groups)]
-        with pq.ParquetWriter(path, groups[0].schema) as writer:
+        with pq.ParquetWriter(path, groups[0].schema.with_metadata(file.schema_arrow.metadata)) as writer:
             for group in groups:
                 writer.write_table(group, row_group_size=max(1, group.num_rows))
 
@@ -419,6 +421,11 @@ def with_value(name, value):
         return table.set_column(place, field, cells)
 
     return rewritten(change)
+
+
+def with_renamed_arm(directory):
+    path = directory / "run.json"
+    path.write_text(path.read_text().replace('"ngram"', '"mtp"'))
 
 
 def of_text(table):
@@ -436,12 +443,18 @@ WRONG_FILES = {
     "another format": (with_other_format, r"attempts\.parquet: format 9; this version .* reads format 1"),
     "of another run": (with_samples_of_another, "is not of one run with samples.parquet"),
     "of another packing": (with_samples_packed_again, "is not of one run with samples.parquet"),
-    "an arm that is a path": (with_value("arm", ESCAPED), rf"holds rows of arm '{ESCAPED}', which the plan"),
+    "an arm that is a path": (with_value("arm", ESCAPED), f"run.json knows no arm '{ESCAPED}'"),
     "an unknown mode": (with_value("mode", "aloud"), r"attempts\.parquet: cannot be read: 'aloud'"),
     "an unknown stage": (with_value("stage", "last"), r"attempts\.parquet: cannot be read: 'last'"),
     "no JSON": (with_value("tool_calls", "["), r"attempts\.parquet: cannot be read"),
     "a reading that is none": (with_value("reading", "{}"), r"attempts\.parquet: cannot be read"),
-    "no ids": (with_value("id", None), "holds attempts without 'id'"),
+    "an arm renamed": (with_renamed_arm, "run.json knows no arm 'ngram'"),
+    "samples of another kind": (
+        rewritten(lambda t: t.rename_columns(["line", "id"]), "samples"),
+        r"samples\.parquet: has other columns",
+    ),
+    "no budgets": (with_value("max_tokens", None), "an attempt lacks a member"),
+    "no ids": (with_value("id", None), "an attempt lacks a member"),
     "a column less": (
         rewritten(lambda t: t.drop_columns(["stage"])),
         "expected one column 'stage' of string, found none",

@@ -224,7 +224,7 @@ def test_samples_that_cannot_be_read_are_one_error_on_either_way(tmp_path, spoil
         lambda content: b"\xef\xbb\xbf" + content,
         lambda content: b"\xef\xbb\xbf\n" + content,
         lambda content: content.replace(b"\n", b"\r\n"),
-        lambda content: content.replace(b"\n", b" \x0b\x0c\n\x0c\n"),
+        lambda content: b"\x0c" + content.replace(b"\n", b" \x0b\x0c\n\x0c\n\x0c"),
     ],
     ids=["a mark", "a mark on a line of its own", "carriage returns", "other white space"],
 )
