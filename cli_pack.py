@@ -11,7 +11,10 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="Run directory to m
 
 
 def pack(run: Annotated[Path, typer.Argument(help="A run directory.")], output: Output) -> None:
-    """Store a run in Parquet: small, quick to judge, nothing more to ask there; the run itself stays."""
+    """Store a run in Parquet, small and quick to judge; asks nothing.
+
+    The run itself stays. What asks nothing reads a packed run as any other; to go on asking, unpack it.
+    """
     from .evals.at_rest.packing import pack_run
 
     pack_run(run, output)
@@ -20,7 +23,10 @@ def pack(run: Annotated[Path, typer.Argument(help="A run directory.")], output: 
 
 
 def unpack(run: Annotated[Path, typer.Argument(help="A packed run directory.")], output: Output) -> None:
-    """Write the journals of a packed run again, byte for byte; the packed run stays."""
+    """Write a packed run's journals again; asks nothing.
+
+    They are what they were, byte for byte; the packed run stays.
+    """
     from .evals.at_rest.packing import unpack_run
 
     unpack_run(run, output)
