@@ -10,6 +10,7 @@ import typer
 from .cli_ask import demo, gate, run
 from .cli_diff import diff
 from .cli_merge import merge
+from .cli_pack import pack, unpack
 from .cli_plan import plan
 from .cli_read import explain, parse, probe
 from .cli_report import report, show
@@ -25,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     epilog="Exit codes: 0 pass, 1 regression, 2 usage or bad input, 3 inconclusive, 4 void, 130 interrupted.",
 )
-COMMANDS = (demo, plan, run, report, gate, merge, diff, show, probe, parse, explain)
+COMMANDS = (demo, plan, run, report, gate, merge, pack, unpack, diff, show, probe, parse, explain)
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(tasks_app, name="tasks")

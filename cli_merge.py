@@ -16,19 +16,15 @@ def merge(
     partial: Annotated[
         bool, typer.Option("--partial", help="Join even if shards are missing; the gate says void.")
     ] = False,
-    packed: Annotated[
-        bool,
-        typer.Option("--packed", help="Store it in Parquet: small, quick to judge, nothing more to ask."),
-    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No report.")] = False,
 ) -> None:
     """Join the shards of a run, or runs of one plan; asks nothing.
 
-    Runs of one plan may have asked different arms of it. A single run is packed (--packed) or unpacked.
+    Runs of one plan may have asked different arms of it.
     """
     from .evals.at_rest.merge import merge_runs
 
-    merge_runs(runs, output, is_partial=partial, must_pack=packed, tell=tell)
+    merge_runs(runs, output, is_partial=partial, tell=tell)
     summary = judged(output, must_write=True)
     if not quiet:
         print_report(summary)

@@ -69,9 +69,9 @@ def seconds_of_all() -> float:
 
 
 def pack(directory: Path, out: Path) -> dict[str, object]:
-    from draftproof.evals.at_rest.merge import merge_runs
+    from draftproof.evals.at_rest.packing import pack_run
 
-    merge_runs([directory], out, must_pack=True, tell=print)
+    pack_run(directory, out)
     return {"bytes": sum(path.stat().st_size for path in out.glob("*.parquet"))}
 
 

@@ -15,8 +15,8 @@ from importlib import import_module
 from pathlib import Path
 
 from draftproof.evals.at_rest.attempt_columns import attempts_of, columns_schema, read_rows
-from draftproof.evals.at_rest.merge import merge_runs
 from draftproof.evals.at_rest.packed_file import attempts_file
+from draftproof.evals.at_rest.packing import pack_run
 from draftproof.evals.attempt import read_attempt
 from draftproof.evals.runs.run_file import read_run_file
 from made_run import journals, write_run
@@ -86,7 +86,7 @@ def rows_of(directory: Path) -> Iterator[Row]:
     gc.disable()
     with tempfile.TemporaryDirectory(dir=directory.parent) as folder:
         packed = Path(folder) / "packed"
-        merge_runs([directory], packed, must_pack=True, tell=print)
+        pack_run(directory, packed)
         path = attempts_file(packed)
         plain = best(seconds(of_journals, directory, time.process_time))
 

@@ -9,7 +9,6 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -24,7 +23,8 @@ from ..runs.run_file import RunFile, is_packed, read_run_file
 from ..runs.run_settings import differing_setting, fixed_settings
 from ..runs.shard import Part, shards_text
 from ..servers.server import ServerFacts
-from .packing import pack_run, unpack_run
+from .new_directory import new_directory
+from .packing import unpack_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,81 +37,42 @@ class _Source:
 
 
 def merge_runs(
-    directories: Sequence[Path],
-    out: Path,
-    *,
-    is_partial: bool = False,
-    must_pack: bool = False,
-    tell: Callable[[str], None],
+    directories: Sequence[Path], out: Path, *, is_partial: bool = False, tell: Callable[[str], None]
 ) -> None:
     """Join runs of one plan into a new run directory, which appears whole or not at all.
 
     Of attempts with the same key the first success stays, else the last failure. The plan's URLs, pace and
-    gate are those of the first directory. A single run is packed or unpacked, with every line as it stands.
+    gate are those of the first directory.
 
     Args:
         directories: The runs to join, packed ones or not.
         out: The directory to make.
         is_partial: Join them even if shards are missing; the result is then not whole, and void to the gate.
-        must_pack: Make a packed run.
         tell: Prints a sentence to the user.
 
     Raises:
-        UserError: The runs differ in what they asked, shards are missing, there is nothing to do, or `out`
-            holds something.
+        UserError: The runs differ in what they asked, shards are missing, there is nothing to join, or `out`
+            holds something or stands in one of them.
     """
     sources = [_Source(directory, read_run_file(directory), directory) for directory in directories]
     if len(sources) < 2:
-        _refuse_idle(sources[0].directory, must_pack=must_pack)
+        raise UserError(
+            "nothing to join; expected two run directories or more",
+            tip="a single one is packed by `draftproof pack`, and unpacked by `draftproof unpack`",
+        )
     for source in sources[1:]:
         _refuse_unlike(sources[0], source)
-    part = _joined_part(sources, is_partial=is_partial, tell=tell) if len(sources) > 1 else None
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out}: is there already", tip="give another -o")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
-            made = _joined([_unpacked(source, Path(folder)) for source in sources], part, Path(folder), tell)
-            if must_pack:
-                made = _in(Path(folder) / "packed", partial(pack_run, made))
-            made.rename(out)
-    except OSError as error:
-        raise UserError(f"{out}: cannot be written: {error}") from error
+    part = _joined_part(sources, is_partial=is_partial, tell=tell)
+    with new_directory(out, directories) as made, tempfile.TemporaryDirectory(dir=made.parent) as folder:
+        plain = [_unpacked(source, Path(folder, str(place))) for place, source in enumerate(sources)]
+        _write_run(plain, part, made, tell)
 
 
-def _in(made: Path, write: Callable[[Path], None]) -> Path:
-    made.mkdir()
-    write(made)
-    return made
-
-
-def _refuse_idle(directory: Path, *, must_pack: bool) -> None:
-    """Check that there is something to do with a single run."""
-    match is_packed(directory), must_pack:
-        case True, True:
-            raise UserError(f"{directory}: is packed already", tip="without --packed it is unpacked")
-        case False, False:
-            raise UserError(
-                "nothing to join; expected two run directories or more",
-                tip="a single one can be packed: --packed",
-            )
-        case _:
-            pass
-
-
-def _unpacked(source: _Source, folder: Path) -> _Source:
+def _unpacked(source: _Source, there: Path) -> _Source:
     if not is_packed(source.directory):
         return source
-    return replace(
-        source, files=_in(Path(tempfile.mkdtemp(dir=folder)) / "run", partial(unpack_run, source.directory))
-    )
-
-
-def _joined(sources: Sequence[_Source], part: Part | None, folder: Path, tell: Callable[[str], None]) -> Path:
-    """Where the joined run stands with its journals; a single run as it is."""
-    if len(sources) == 1:
-        return sources[0].files
-    return _in(folder / "joined", lambda made: _write_run(sources, part, made, tell))
+    unpack_run(source.directory, there)
+    return replace(source, files=there)
 
 
 def _refuse_unlike(first: _Source, other: _Source) -> None:

@@ -22,6 +22,8 @@ Arrow: TypeAlias = Any
 #    group n of both is of the same samples, and one more group of attempts has the lines that are of none.
 FORMAT = 1
 _FORMAT_KEY = b"draftproof"
+# What both files of one run share, and no other file.
+_TOKEN_KEY = b"draftproof.packed"
 
 
 def arrow() -> Arrow:
@@ -57,8 +59,8 @@ def attempts_file(directory: Path) -> Path:
 class PackedFile:
     """One Parquet file, to be read here or in another process.
 
-    `schema` makes the columns that it must have; `distinct` are those that are read as dictionaries: each
-    distinct text once.
+    `schema` makes the schema of Arrow that it must have; `distinct` are its columns that are read as
+    dictionaries: each distinct text once.
     """
 
     path: Path
@@ -72,41 +74,79 @@ class PackedFile:
         Raises:
             UserError: The file cannot be read, or another program or version wrote it.
         """
-        with told(self.path):
-            file = self._open()
-            metadata = file.metadata
-            facts: dict[bytes, bytes] = metadata.metadata or {}
-            if (found := facts.get(_FORMAT_KEY, b"unknown").decode()) != str(FORMAT):
-                raise UserError(
-                    f"{self.path}: format {found}; this version of draftproof reads format {FORMAT}",
-                    tip="a newer draftproof wrote it, or another program did",
-                )
-            if file.schema.to_arrow_schema() != self.schema():
-                raise ValueError("its columns are not those that this version writes")
-            return [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
+        metadata = self._open().metadata
+        return [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
+
+    @property
+    def token(self) -> bytes:
+        """What the other file of the same run says too; empty if the file says nothing.
+
+        Raises:
+            UserError: The file cannot be read, or another program or version wrote it.
+        """
+        return self._open().metadata.metadata.get(_TOKEN_KEY, b"")
 
     def read(self, group: int, columns: Sequence[str]) -> Arrow:
         """Some columns of a group, as a table of Arrow.
 
         Raises:
-            UserError: The file cannot be read.
+            UserError: The file cannot be read, or another program or version wrote it.
         """
-        with told(self.path):
-            return self._open().read_row_group(group, list(columns), use_threads=False)
+        file = self._open()
+        with one_error(self.path):
+            return file.read_row_group(group, list(columns), use_threads=False)
 
     def _open(self) -> Arrow:
-        state = self.path.stat()
-        return _opened(self.path, self.distinct, state.st_mtime_ns, state.st_size)
+        with one_error(self.path):
+            state = self.path.stat()
+            return _opened(self, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _opened(file: PackedFile, _changed: int, _size: int) -> Arrow:
+    """The file, opened once for all groups: what is known of all of them is read first, and is 60 kB each.
+
+    Its schema is compared here, once, so whoever reads a column finds it, with its type.
+    """
+    parquet = _module("pyarrow.parquet")
+    metadata = parquet.read_metadata(file.path)
+    facts: dict[bytes, bytes] = metadata.metadata or {}
+    if (found := facts.get(_FORMAT_KEY, b"unknown").decode(errors="replace")) != str(FORMAT):
+        raise UserError(
+            f"{file.path}: format {found}; this version of draftproof reads format {FORMAT}",
+            tip="a newer draftproof wrote it, or another program did",
+        )
+    if problem := _difference(metadata.schema.to_arrow_schema(), file.schema()):
+        raise UserError(
+            f"{file.path}: {problem}",
+            tip="another program wrote it: fetch it anew from where it was copied, or pack the run again",
+        )
+    return parquet.ParquetFile(
+        file.path, metadata=metadata, read_dictionary=list(file.distinct), page_checksum_verification=True
+    )
+
+
+def _difference(found: Arrow, expected: Arrow) -> str | None:
+    """In what a schema is another than expected, if it is."""
+    if found.equals(expected):
+        return None
+    for field in expected:
+        same = [one for one in found if one.name == field.name]
+        if same != [field]:
+            kind = field.type if field.nullable else f"{field.type} without nulls"
+            kinds = ", ".join(str(one.type) for one in same) or "none"
+            return f"expected one column {field.name!r} of {kind}, found {kinds}"
+    return "has other columns than draftproof writes, or in another order"
 
 
 def count_groups(samples: PackedFile, attempts: PackedFile) -> int:
     """How many groups the samples of a packed run are in; the attempts have one more.
 
     Raises:
-        UserError: One of the files cannot be read, or they are not of one run.
+        UserError: One of the files cannot be read, or they were not packed together.
     """
     groups = len(samples.group_rows)
-    if not groups or len(attempts.group_rows) != groups + 1:
+    if not groups or len(attempts.group_rows) != groups + 1 or samples.token != attempts.token:
         raise UserError(
             f"{attempts.path}: is not of one run with {samples.path.name}",
             tip="fetch both anew from where they were copied, or pack the run again",
@@ -114,22 +154,20 @@ def count_groups(samples: PackedFile, attempts: PackedFile) -> int:
     return groups
 
 
-@lru_cache(maxsize=8)
-def _opened(path: Path, distinct: tuple[str, ...], _changed: int, _size: int) -> Arrow:
-    """The file, opened once for all groups: what is known of all of them is read first, and is 60 kB each."""
-    return _module("pyarrow.parquet").ParquetFile(
-        path, read_dictionary=list(distinct), page_checksum_verification=True
-    )
-
-
 class PackedWriter:
-    """Writes a Parquet file group by group; a context manager."""
+    """Writes a Parquet file group by group; a context manager.
 
-    def __init__(self, path: Path, schema: Arrow) -> None:
-        self._path, self._schema = path, schema
+    Args:
+        path: The file.
+        schema: Its columns.
+        token: Something that no other run has, the same for both files of this one.
+    """
+
+    def __init__(self, path: Path, schema: Arrow, token: str) -> None:
+        self._path, self._schema, self._token = path, schema, token
 
     def __enter__(self) -> Self:
-        schema = self._schema.with_metadata({_FORMAT_KEY: str(FORMAT)})
+        schema = self._schema.with_metadata({_FORMAT_KEY: str(FORMAT), _TOKEN_KEY: self._token})
         self._file = _module("pyarrow.parquet").ParquetWriter(
             self._path,
             schema,
@@ -153,16 +191,12 @@ COMPRESSION_LEVEL = 3
 
 
 @contextmanager
-def told(path: Path) -> "Generator[None]":
-    """Whatever is wrong with the bytes of a file, or with what they say, is one error.
-
-    Raises:
-        UserError: What is done meanwhile shows that something is wrong; Arrow has a kind of error for each.
-    """
+def one_error(path: Path) -> "Generator[None]":
+    """Whatever is wrong with a file's bytes, or a value in it, is one error; Arrow has a kind for each."""
     try:
         yield
-    except (OSError, ValueError, KeyError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(
-            f"{path}: cannot be read: {str(error).splitlines()[0]}",
+            f"{path}: cannot be read: {' '.join(str(error).splitlines()[:1])}",
             tip="it is damaged or not whole: fetch it anew from where it was copied, or pack the run again",
         ) from error

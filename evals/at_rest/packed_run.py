@@ -114,7 +114,7 @@ class PackedRun(Run):
 
 
 def open_packed(directory: Path) -> Run:
-    """Open a packed run to judge it; a small one is read whole.
+    """Open a packed run to judge it; a small one, or one that may have stopped early, is read whole.
 
     Raises:
         UserError: No run there, or one of its files cannot be read or is not of this run.
@@ -122,9 +122,10 @@ def open_packed(directory: Path) -> Run:
     head = read_head(directory)
     samples, attempts = samples_of(directory), attempts_of(directory)
     ids = [read_sample_ids(samples, group) for group in range(count_groups(samples, attempts))]
-    is_small = sum(attempts.group_rows) <= SMALL
+    # With `until_decided` the samples are gone through in random order: nearly each would read a group anew.
+    is_read_whole = head.plan.run.until_decided or sum(attempts.group_rows) <= SMALL
     arms = {arm.name for arm in head.plan.arms}
-    strays, damaged = _kept(head, read_rows(attempts, len(ids), arms, with_requests=is_small))
+    strays, damaged = _kept(head, read_rows(attempts, len(ids), arms, with_requests=is_read_whole))
     run = PackedRun(
         **{member.name: getattr(head, member.name) for member in fields(Run) if member.name != "damaged"},
         damaged=damaged,
@@ -132,7 +133,7 @@ def open_packed(directory: Path) -> Run:
         head=head,
         ends=tuple(accumulate(map(len, ids))),
     )
-    return _read_whole(run, strays) if is_small else run
+    return _read_whole(run, strays) if is_read_whole else run
 
 
 def _read_whole(run: PackedRun, strays: dict[Key, Attempt]) -> Record:

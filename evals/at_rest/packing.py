@@ -7,19 +7,24 @@ same words, and those are stored nearly once. Where each line stood in its journ
 import os
 import shutil
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
+from uuid import uuid4
 
+from ...errors import UserError
 from ...tasks.suite_file import read_suite_file
 from ..runs.collection import uncollected
 from ..runs.journal import attempts_path
 from ..runs.line_index import LineIndex, Place, scan_lines
+from ..runs.mirror import LOCK as MIRROR_LOCK
 from ..runs.record import is_empty_shard, read_head, samples_path
-from ..runs.run_file import read_run_file
-from .attempt_columns import Line, attempts_of, columns_of, columns_schema, read_rows
+from ..runs.run_file import is_packed, read_run_file
+from .attempt_columns import Line, Row, attempts_of, columns_of, columns_schema, read_rows
+from .new_directory import new_directory
 from .packed_file import PackedWriter, attempts_file, count_groups, samples_file
 from .sample_columns import read_sample_lines, sample_columns_of, sample_schema, samples_of
 
@@ -27,24 +32,60 @@ from .sample_columns import read_sample_lines, sample_columns_of, sample_schema,
 GROUP = 2048
 
 
-def pack_run(directory: Path, made: Path) -> None:
-    """Pack a run into an empty directory; what is neither journal nor sample is copied.
+def pack_run(directory: Path, out: Path) -> None:
+    """Pack a run into a new directory, which appears whole or not at all.
+
+    What is neither journal nor sample is copied. `findings.jsonl` is not: it is as large as all the rest, and
+    whoever judges the packed run writes it anew.
 
     Raises:
-        UserError: The run cannot be read, or PyArrow is not installed.
-        OSError: Something cannot be written.
+        UserError: The run cannot be read or is packed, PyArrow is not installed, or `out` holds something or
+            cannot be written.
     """
-    ids = _sample_ids(directory)
+    arms = [arm.name for arm in read_run_file(directory).plan.arms]
+    if is_packed(directory):
+        raise UserError(f"{directory}: is packed already", tip="`draftproof unpack` gives its journals back")
+    with new_directory(out, [directory]) as made:
+        ids = _sample_ids(directory)
+        _copy_rest(directory, made, arms)
+        _write_packed(directory, made, ids, arms)
+
+
+def unpack_run(directory: Path, out: Path) -> None:
+    """Write the journals and samples that a run was packed from into a new directory.
+
+    It appears whole or not at all. Journals come back byte for byte, samples line by line: a byte order mark,
+    blank lines and carriage returns that a hand put there stay behind. All else is copied, but for
+    `findings.jsonl`.
+
+    Raises:
+        UserError: The packed run cannot be read or is not as draftproof writes it, or `out` holds something
+            or cannot be written.
+    """
+    arms = [arm.name for arm in read_run_file(directory).plan.arms]
+    if not is_packed(directory):
+        raise UserError(f"{directory}: is not packed", tip="name a directory that `draftproof pack` made")
+    samples, attempts = samples_of(directory), attempts_of(directory)
+    groups = count_groups(samples, attempts)
+    with new_directory(out, [directory]) as made:
+        _copy_rest(directory, made, arms)
+        with samples_path(made).open("wb") as file:
+            for group in range(groups):
+                file.writelines(read_sample_lines(samples, group))
+        _write_journals(chain.from_iterable(read_rows(attempts, n, arms) for n in range(groups + 1)), made)
+
+
+def _write_packed(directory: Path, made: Path, ids: Sequence[str], arms: Sequence[str]) -> None:
     numbers = {sample_id: number for number, sample_id in enumerate(ids)}
-    _copy_rest(directory, made)
+    token = uuid4().hex
     with ExitStack() as stack:
         journals = [
-            _Journal.read(arm.name, path, stack.enter_context(path.open("rb")), numbers)
-            for arm in read_run_file(directory).plan.arms
-            if (path := attempts_path(directory, arm.name)).exists()
+            _Journal.read(arm, path, stack.enter_context(path.open("rb")), numbers)
+            for arm in arms
+            if (path := attempts_path(directory, arm)).exists()
         ]
-        to_samples = stack.enter_context(PackedWriter(samples_file(made), sample_schema()))
-        to_attempts = stack.enter_context(PackedWriter(attempts_file(made), columns_schema()))
+        to_samples = stack.enter_context(PackedWriter(samples_file(made), sample_schema(), token))
+        to_attempts = stack.enter_context(PackedWriter(attempts_file(made), columns_schema(), token))
         for first, sample_lines, lines in _groups(_sample_lines(directory), journals):
             to_samples.write(sample_columns_of(ids[first : first + len(sample_lines)], sample_lines))
             with uncollected():
@@ -52,31 +93,17 @@ def pack_run(directory: Path, made: Path) -> None:
         to_attempts.write(columns_of(line for journal in journals for line in journal.strays()))
 
 
-def unpack_run(directory: Path, made: Path) -> None:
-    """Write the journals and samples that a run was packed from into an empty directory.
-
-    Raises:
-        UserError: The packed run cannot be read.
-        OSError: Something cannot be written.
-    """
-    samples, attempts = samples_of(directory), attempts_of(directory)
-    arms = {arm.name for arm in read_run_file(directory).plan.arms}
-    groups = count_groups(samples, attempts)
-    _copy_rest(directory, made)
-    with samples_path(made).open("wb") as file:
-        for group in range(groups):
-            file.writelines(read_sample_lines(samples, group))
+def _write_journals(rows: Iterable[Row], made: Path) -> None:
+    """Write each line where it stood: they come in the order of samples."""
     with ExitStack() as stack:
         files: dict[str, BinaryIO] = {}
-        for group in range(groups + 1):
-            for row in read_rows(attempts, group, arms):
-                if row.arm not in files:
-                    path = attempts_path(made, row.arm)
-                    path.parent.mkdir(exist_ok=True)
-                    files[row.arm] = stack.enter_context(path.open("wb"))
-                # In the order of samples, not of the journal: each line goes where it stood.
-                files[row.arm].seek(row.offset)
-                files[row.arm].write(row.text)
+        for row in rows:
+            if row.arm not in files:
+                path = attempts_path(made, row.arm)
+                path.parent.mkdir(exist_ok=True)
+                files[row.arm] = stack.enter_context(path.open("wb"))
+            files[row.arm].seek(row.offset)
+            files[row.arm].write(row.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,24 +173,22 @@ def _sample_lines(directory: Path) -> Iterator[bytes]:
                 yield text.rstrip(b"\r\n") + b"\n"
 
 
-def _copy_rest(directory: Path, made: Path) -> None:
-    """Copy what is kept as it is: `run.json`, totals of servers, divergences, whatever else stands there."""
+def _copy_rest(directory: Path, made: Path, arms: Sequence[str]) -> None:
+    """Copy what stays as it is: `run.json`, totals of servers, divergences, whatever else stands there.
+
+    Only files that are written in another form, derived anew or locks of the run are left out.
+    """
     left_out = {samples_path(directory), samples_file(directory), attempts_file(directory)}
-    left_out |= {attempts_path(directory, arm.name) for arm in read_run_file(directory).plan.arms}
-    mode = made.stat().st_mode
+    left_out |= {attempts_path(directory, arm) for arm in arms}
+    left_out |= {directory / name for name in ("findings.jsonl", "run.lock", MIRROR_LOCK)}
 
     def ignored(folder: str, names: list[str]) -> set[str]:
-        paths = {name: Path(folder, name) for name in names}
-        return {
-            name
-            for name, path in paths.items()
-            if path in left_out
-            or path == directory / "findings.jsonl"  # as large as all the rest, and derived anew
-            or path.suffix == ".lock"
-            or name.startswith(".")
-        }
+        return {name for name in names if Path(folder, name) in left_out}
 
+    mode = made.stat().st_mode
     shutil.copytree(directory, made, ignore=ignored, dirs_exist_ok=True)
     # As the folder was made: where a run may only be read, this one may be written.
     for folder in (made, *filter(Path.is_dir, made.rglob("*"))):
         folder.chmod(mode)
+    with suppress(OSError):  # It holds something else, or was not there.
+        (made / "attempts").rmdir()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from .packed_file import Arrow, PackedFile, arrow, samples_file, told
+from .packed_file import Arrow, PackedFile, arrow, one_error, samples_file
 
 
 def samples_of(directory: Path) -> PackedFile:
@@ -33,7 +33,7 @@ def read_sample_ids(file: PackedFile, group: int) -> list[str]:
         UserError: The file cannot be read.
     """
     ids: list[bytes] = file.read(group, ["id"]).column("id").to_pylist()
-    with told(file.path):
+    with one_error(file.path):
         return [one.decode("utf-8", "surrogatepass") for one in ids]
 
 

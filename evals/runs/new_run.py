@@ -38,7 +38,7 @@ def refuse_foreign(directory: Path) -> None:
     if is_packed(directory):
         raise UserError(
             f"{directory}: is packed, and nothing can be asked there",
-            tip=f"`draftproof merge {directory} -o NEW` unpacks it; resume that one",
+            tip=f"`draftproof unpack {directory} -o NEW`, and resume that one",
         )
     if names - OWN_NAMES and not names & {"run.json", "run.lock"}:
         raise UserError(f"{directory}: is not empty and not a run (no run.json)", tip="give another --out")

@@ -82,7 +82,7 @@ def test_shards_joined_are_the_whole_run(tmp_path, suite, arms, count):
     sizes = [len(read_run(shard).samples) for shard in shards]
     assert sum(sizes) == 11
     assert (0 in sizes) is (count == 8)
-    assert merge(reversed(shards), tmp_path / "all") == []
+    assert merge(shards[::-1], tmp_path / "all") == []
     summary, findings = judged(tmp_path / "all")
     whole, expected = judged(tmp_path / "whole")
     assert findings == expected
@@ -247,6 +247,9 @@ def test_a_directory_that_holds_something_is_left_alone(tmp_path, suite, arms):
     one, two = shards_of(plan, tmp_path, 2)
     with pytest.raises(UserError, match="is there already"):
         merge([one, two], two)
+    with pytest.raises(UserError, match=r"stands in .*, which is read"):
+        merge([one, two], two / "deep" / "all")
+    assert not (two / "deep").exists()
     with pytest.raises(UserError, match="two run directories or more"):
         merge([one], tmp_path / "all")
 

@@ -13,6 +13,7 @@ from draftproof.evals.at_rest.merge import merge_runs
 from draftproof.evals.at_rest.open_run import open_run
 from draftproof.evals.at_rest.packed_file import PackedWriter, attempts_file, samples_file
 from draftproof.evals.at_rest.packed_run import PackedRun
+from draftproof.evals.at_rest.packing import pack_run, unpack_run
 from draftproof.evals.attempt import (
     Attempt,
     Drafts,
@@ -69,7 +70,7 @@ def is_left_on_disk(request, monkeypatch):
 
 def packed(directory, out=None):
     out = out or directory.with_name(f"{directory.name}-packed")
-    merge_runs([directory], out, must_pack=True, tell=pytest.fail)
+    pack_run(directory, out)
     return out
 
 
@@ -91,10 +92,12 @@ def holds_the_same(directory):
     """Whether the packed run is judged as its journals are, and gives them back."""
     there = packed(directory)
     run = open_run(there)
-    assert isinstance(run, PackedRun if packed_run.SMALL < 0 else Record)
+    # A run that stopped early is gone through in random order, and so is never read group by group.
+    is_in_groups = packed_run.SMALL < 0 and not run.plan.run.until_decided
+    assert isinstance(run, PackedRun if is_in_groups else Record)
     of_journals = derived_files(read_run(directory), directory.with_name("of-journals"))
     assert derived_files(run, directory.with_name("of-packed")) == of_journals
-    merge_runs([there], directory.with_name("back"), tell=pytest.fail)
+    unpack_run(there, directory.with_name("back"))
     assert kept_files(directory.with_name("back")) == kept_files(directory)
     return of_journals
 
@@ -161,7 +164,7 @@ def test_shards_are_the_same_and_can_be_joined_packed(tmp_path):
     some_packed = [*(packed(shard, tmp_path / shard.parent.name / "p") for shard in shards[:2]), *shards[2:]]
     merge_runs(some_packed, tmp_path / "joined", tell=pytest.fail)
     assert kept_files(tmp_path / "joined") == kept_files(tmp_path / "plain")
-    merge_runs(some_packed, tmp_path / "both", must_pack=True, tell=pytest.fail)
+    pack_run(tmp_path / "joined", tmp_path / "both")
     assert kept_files(tmp_path / "both").keys() == {"run.json", "samples.parquet", "attempts.parquet"}
     expected = derived_files(read_run(tmp_path / "plain"), tmp_path / "of-plain")
     assert derived_files(open_run(tmp_path / "both"), tmp_path / "of-both") == expected
@@ -207,27 +210,40 @@ def test_an_arm_without_a_journal_stays_without(tmp_path):
     holds_the_same(directory)
 
 
-def test_what_else_stands_in_the_directory_comes_along(tmp_path):
-    """Logs of servers, reports; not what is derived anew, locks, or files in the making."""
+def test_what_else_stands_in_the_directory_comes_along_and_back(tmp_path):
+    """Left out by its exact place is what is written in another form or derived anew, and our locks."""
     directory = written(tmp_path / "run", make_run())
-    (directory / "servers").mkdir()
-    for name in (
-        *("servers/mtp.log", "report.html", "attempts/mtp.jsonl.old"),
-        *("findings.jsonl", "run.lock", ".part"),
-    ):
+    others = ("servers/mtp.log", "report.html", ".part", "attempts/old.jsonl", "attempts/.note")
+    others += ("notes/.keep", "notes/own.lock", "notes/findings.jsonl", "notes/run.json", "own.lock")
+    left_out = ("findings.jsonl", "run.lock", "mirror.lock")
+    for name in (*others, *left_out):
+        (directory / name).parent.mkdir(exist_ok=True)
         (directory / name).write_text(name)
     for folder in (directory, directory / "attempts"):
         folder.chmod(0o555)
     there = packed(directory)
     assert all(one.stat().st_mode & 0o200 for one in (there, there / "attempts"))
-    assert {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()} == {
-        "run.json",
-        "samples.parquet",
-        "attempts.parquet",
-        "servers/mtp.log",
-        "report.html",
-        "attempts/mtp.jsonl.old",
-    }
+    names = {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()}
+    assert names == {"run.json", "samples.parquet", "attempts.parquet", *others}
+    unpack_run(there, tmp_path / "back")
+    directory.chmod(0o755)
+    (directory / "mirror.lock").unlink()
+    assert kept_files(tmp_path / "back") == kept_files(directory)
+
+
+def test_a_run_packs_without_a_folder_for_journals(tmp_path):
+    """It would be empty; what looks for journals finds none there."""
+    assert not (packed(written(tmp_path / "run", make_run())) / "attempts").exists()
+
+
+def test_samples_come_back_line_by_line(tmp_path):
+    """What a hand put around them says nothing, and stays behind."""
+    directory = written(tmp_path / "run", make_run())
+    path = directory / "samples.jsonl"
+    lines = path.read_bytes()
+    path.write_bytes(b"\xef\xbb\xbf" + lines.replace(b"\n", b"\r\n\r\n"))
+    unpack_run(packed(directory), tmp_path / "back")
+    assert (tmp_path / "back" / "samples.jsonl").read_bytes() == lines
 
 
 @pytest.mark.parametrize(
@@ -300,7 +316,7 @@ READINGS = st.builds(
 ATTEMPTS = st.builds(
     Attempt,
     id=WORDS,
-    arm=st.sampled_from(["baseline", "mtp"]),
+    arm=st.sampled_from(["baseline", "ngram"]),
     max_tokens=COUNTS,
     attempt=COUNTS,
     finish_reason=TEXTS,
@@ -335,9 +351,9 @@ def test_every_attempt_comes_back(tmp_path_factory, attempts):
     lines = [
         Line(one.arm, n, 10 * n, text) for n, (one, text) in enumerate(zip(attempts, texts, strict=True))
     ]
-    with PackedWriter(attempts_file(directory), columns_schema()) as writer:
+    with PackedWriter(attempts_file(directory), columns_schema(), "token") as writer:
         writer.write(columns_of(lines))
-    rows = list(read_rows(attempts_of(directory), 0, {"baseline", "mtp"}))
+    rows = list(read_rows(attempts_of(directory), 0, {"baseline", "ngram"}))
     assert [Line(row.arm, row.number, row.offset, row.text) for row in rows] == lines
     for row, text in zip(rows, texts, strict=True):
         if not isinstance(row.attempt, bytes):
@@ -372,26 +388,36 @@ def with_flipped_bytes(directory):
     path.write_bytes(content)
 
 
+def with_samples_of_another(directory):
+    packed(written(directory.with_name("other"), RUNS["half asked"]()))
+    shutil.copyfile(samples_file(directory.with_name("other-packed")), samples_file(directory))
+
+
+def with_samples_packed_again(directory):
+    """As many groups, and of the same run, but who is to know."""
+    again = packed(directory.with_name("run"), directory.with_name("again"))
+    shutil.copyfile(samples_file(again), samples_file(directory))
+
+
 def rewritten(change, name="attempts"):
-    """What another program makes of a file that keeps the mark of ours; `change` gets each group."""
+    """Change each group of a file, and keep what the file says of itself."""
 
     def spoil(directory):
         pq, path = importlib.import_module("pyarrow.parquet"), directory / f"{name}.parquet"
         file = pq.ParquetFile(path)
-        groups = [change(file.read_row_group(n)) for n in range(file.num_row_groups)]
-        with pq.ParquetWriter(path, groups[0].schema.with_metadata({"draftproof": "1"})) as writer:
+        groups = [change(file.read_row_group(number)) for number in range(file.num_row_groups)]
+        with pq.ParquetWriter(path, groups[0].schema.with_metadata(file.schema_arrow.metadata)) as writer:
             for group in groups:
-                writer.write_table(group, row_group_size=max(1, len(group)))
+                writer.write_table(group, row_group_size=max(1, group.num_rows))
 
     return spoil
 
 
-def with_cells(name, value):
-    """A change of all cells of a column."""
-
+def with_value(name, value):
     def change(table):
-        place, field = table.schema.get_field_index(name), table.schema.field(name)
-        cells = importlib.import_module("pyarrow").array([value] * len(table), field.type)
+        place = table.schema.get_field_index(name)
+        field = table.schema.field(place)
+        cells = importlib.import_module("pyarrow").array([value] * table.num_rows, field.type)
         return table.set_column(place, field, cells)
 
     return rewritten(change)
@@ -402,11 +428,13 @@ def with_renamed_arm(directory):
     path.write_text(path.read_text().replace('"ngram"', '"mtp"'))
 
 
-def with_samples_of_another(directory):
-    packed(written(directory.with_name("other"), RUNS["half asked"]()))
-    shutil.copyfile(samples_file(directory.with_name("other-packed")), samples_file(directory))
+def of_text(table):
+    place = table.schema.get_field_index("number")
+    field = table.schema.field(place).with_type(importlib.import_module("pyarrow").string())
+    return table.set_column(place, field, table.column("number").cast(field.type))
 
 
+ESCAPED = "../../../../escaped"
 WRONG_FILES = {
     "cut": (lambda d: attempts_file(d).write_bytes(attempts_file(d).read_bytes()[:-50]), "cannot be read"),
     "empty": (lambda d: attempts_file(d).write_bytes(b""), "cannot be read"),
@@ -414,35 +442,51 @@ WRONG_FILES = {
     "bytes that changed": (with_flipped_bytes, r"attempts\.parquet: cannot be read"),
     "another format": (with_other_format, r"attempts\.parquet: format 9; this version .* reads format 1"),
     "of another run": (with_samples_of_another, "is not of one run with samples.parquet"),
-    "without a column": (rewritten(lambda group: group.drop(["index"])), "its columns are not those"),
-    "without a column of texts": (rewritten(lambda group: group.drop(["content"])), r"attempts\.parquet"),
-    "samples of another kind": (
-        rewritten(lambda group: group.rename_columns(["line", "id"]), "samples"),
-        r"samples\.parquet: cannot be read: its columns are not those",
-    ),
-    "a stage that is none": (with_cells("stage", "zeroth"), "'zeroth' is not a valid Stage"),
-    "a value that is no JSON": (with_cells("tool_calls", "[1"), r"attempts\.parquet: cannot be read"),
-    "no budget": (with_cells("max_tokens", None), "an attempt lacks a member"),
-    "an arm that would stand elsewhere": (with_cells("arm", "/tmp/x"), "run.json knows no arm '/tmp/x'"),
+    "of another packing": (with_samples_packed_again, "is not of one run with samples.parquet"),
+    "an arm that is a path": (with_value("arm", ESCAPED), f"run.json knows no arm '{ESCAPED}'"),
+    "an unknown mode": (with_value("mode", "aloud"), r"attempts\.parquet: cannot be read: 'aloud'"),
+    "an unknown stage": (with_value("stage", "last"), r"attempts\.parquet: cannot be read: 'last'"),
+    "no JSON": (with_value("tool_calls", "["), r"attempts\.parquet: cannot be read"),
+    "a reading that is none": (with_value("reading", "{}"), r"attempts\.parquet: cannot be read"),
     "an arm renamed": (with_renamed_arm, "run.json knows no arm 'ngram'"),
+    "samples of another kind": (
+        rewritten(lambda t: t.rename_columns(["line", "id"]), "samples"),
+        r"samples\.parquet: has other columns",
+    ),
+    "no budgets": (with_value("max_tokens", None), "an attempt lacks a member"),
+    "no ids": (with_value("id", None), "an attempt lacks a member"),
+    "a column less": (
+        rewritten(lambda t: t.drop_columns(["stage"])),
+        "expected one column 'stage' of string, found none",
+    ),
+    "a column twice": (
+        rewritten(lambda t: t.append_column("arm", t.column("arm"))),
+        "expected one column 'arm' of string without nulls, found string, string",
+    ),
+    "a column more": (rewritten(lambda t: t.append_column("more", t.column("arm"))), "has other columns"),
+    "a column of another type": (
+        rewritten(of_text),
+        "expected one column 'number' of int64 .* found string",
+    ),
 }
 
 
 @pytest.mark.parametrize(("spoil", "says"), WRONG_FILES.values(), ids=WRONG_FILES)
 @pytest.mark.usefixtures("is_left_on_disk")
 def test_a_damaged_file_is_one_error(tmp_path, spoil, says):
-    """Nothing of it is believed, and it is said what to do."""
+    """Nothing of it is believed or written anywhere, and it is said what to do."""
     directory = packed(written(tmp_path / "run", make_run()))
     spoil(directory)
-    for act in (
+    there = set(tmp_path.rglob("*"))
+    for read in (
         lambda: summarise(open_run(directory)),
-        lambda: merge_runs([directory], tmp_path / "back", tell=pytest.fail),
+        lambda: unpack_run(directory, tmp_path / "a" / "b" / "back"),
     ):
         with pytest.raises(UserError, match=says) as caught:
-            act()
+            read()
         assert caught.value.exit_code == 2
         assert caught.value.tip
-    assert {path.name for path in tmp_path.iterdir()} <= {"run", "run-packed", "other", "other-packed"}
+    assert set(tmp_path.rglob("*")) - there <= {tmp_path / "a", tmp_path / "a" / "b"}
 
 
 def test_a_missing_library_names_the_extra(tmp_path, monkeypatch):
@@ -461,17 +505,36 @@ def test_a_missing_library_names_the_extra(tmp_path, monkeypatch):
     packed_file._module.cache_clear()
 
 
-def test_what_merge_has_nothing_to_do_with_is_refused(tmp_path):
-    """One run as it is, one that is packed already, a place that is taken."""
+@pytest.mark.parametrize(
+    ("act", "name", "says"),
+    [
+        (pack_run, "run-packed", "run-packed: is packed already"),
+        (unpack_run, "run", "run: is not packed"),
+        (pack_run, "nowhere", "not a run directory"),
+        (unpack_run, "nowhere", "not a run directory"),
+    ],
+)
+def test_what_there_is_nothing_to_do_with_is_refused(tmp_path, act, name, says):
+    """With what to do in its place, and no directory is made."""
+    packed(written(tmp_path / "run", make_run()))
+    with pytest.raises(UserError, match=says) as caught:
+        act(tmp_path / name, tmp_path / "new" / "out")
+    assert caught.value.tip
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(("act", "name"), [(pack_run, "run"), (unpack_run, "run-packed")])
+def test_a_place_that_is_taken_is_refused(tmp_path, act, name):
+    """And what stands there stays."""
     directory = written(tmp_path / "run", make_run())
-    there = packed(directory)
-    for run, must_pack, says in (
-        (directory, False, "nothing to join"),
-        (there, True, "is packed already"),
-        (there, False, "is there already"),
-    ):
-        with pytest.raises(UserError, match=says):
-            merge_runs([run], directory, must_pack=must_pack, tell=pytest.fail)
+    packed(directory)
+    before = kept_files(directory)
+    with pytest.raises(UserError, match="is there already"):
+        act(tmp_path / name, directory)
+    with pytest.raises(UserError, match=r"stands in .*, which is read"):
+        act(tmp_path / name, tmp_path / name / "deep" / "new")
+    assert not (tmp_path / name / "deep").exists()
+    assert kept_files(directory) == before
 
 
 def test_every_command_reads_a_packed_run_and_none_asks_in_it(tmp_path):
@@ -479,17 +542,16 @@ def test_every_command_reads_a_packed_run_and_none_asks_in_it(tmp_path):
     suite = write_suite(tmp_path / "suite.jsonl")
     with ScriptedServer(right) as baseline, ScriptedServer(wrong) as mtp:
         ask(make_plan(suite, {"baseline": baseline, "mtp": mtp}), tmp_path / "one" / "run")
-        assert (
-            draftproof(
-                "merge", tmp_path / "one" / "run", "-o", tmp_path / "two" / "run", "--packed"
-            ).returncode
-            == 0
-        )
+        did = draftproof("pack", tmp_path / "one" / "run", "-o", tmp_path / "two" / "run")
+        assert did.returncode == 0, did.stderr
         asked = len(baseline.requests)
         resumed = draftproof("run", "--out", tmp_path / "two" / "run")
         assert len(baseline.requests) == asked
     assert resumed.returncode == 2
     assert "is packed, and nothing can be asked there" in resumed.stderr
+    did = draftproof("unpack", tmp_path / "two" / "run", "-o", tmp_path / "back")
+    assert did.returncode == 0, did.stderr
+    assert kept_files(tmp_path / "back") == kept_files(tmp_path / "one" / "run")
     for command in (
         ("report", "{}"),
         ("report", "{}", "--format", "json"),
@@ -505,3 +567,6 @@ def test_every_command_reads_a_packed_run_and_none_asks_in_it(tmp_path):
         assert of_packed.returncode == of_run.returncode
         said = of_packed.stdout.replace(str(tmp_path / "two"), str(tmp_path / "one"))
         assert said == of_run.stdout
+    for name in ("findings.jsonl", "summary.json"):
+        of_run, *others = ((tmp_path / there / name).read_bytes() for there in ("one/run", "two/run", "back"))
+        assert others == [of_run, of_run]
