@@ -25,9 +25,9 @@ from sessions import cpu_growth
 # session each may cost.
 LIMITS = {
     "read": 7.0,
-    "judge": 17.0,
-    "judge again": 6.5,
-    "judge on disk": 17.0,
+    "judge": 13.5,
+    "judge again": 4.0,
+    "judge on disk": 11.0,
     "parse": 4.5,
     "ask": 14.0,
     "ask streamed": 14.0,
