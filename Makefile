@@ -15,7 +15,7 @@ help:
 	@echo "make demo    set up, then compare real llama.cpp servers with speculation off and on (runs/demo)"
 	@echo "make test    set up, then run every test"
 	@echo "make check   ruff (format and lint) and the type checker"
-	@echo "make bench   time starting, judging, asking and deciding, each beside the least that could do it"
+	@echo "make bench   time starting, parsing, judging, asking and deciding, each beside the least that could do it"
 	@echo "make mutants change the judging one place at a time and see whether a test notices (docs/mutation.md)"
 	@echo "make fuzz    search the readers of bytes from outside for inputs that break them"
 	@echo "make lock    write constraints.txt anew, with the newest versions that pyproject.toml allows"
