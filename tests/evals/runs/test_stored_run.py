@@ -82,17 +82,16 @@ def test_both_derived_files_are_the_same_byte_by_byte(tmp_path, make):
         assert (tmp_path / "memory" / file).read_bytes() == (tmp_path / "disk" / file).read_bytes()
 
 
-@pytest.mark.parametrize(
-    "render",
-    [
-        render_terminal,
-        render_html,
-        render_junit,
-        lambda summary: render_sample(summary, "core/cap"),
-        lambda summary: pair_arms(*operands(summary, "mtp", summary, "ngram")).comparison,
-    ],
-    ids=["terminal", "html", "junit", "show", "diff"],
-)
+REPORTS = {
+    "terminal": render_terminal,
+    "html": render_html,
+    "junit": render_junit,
+    "show": lambda summary: render_sample(summary, "core/cap"),
+    "diff": lambda summary: pair_arms(*operands(summary, "mtp", summary, "ngram")).comparison,
+}
+
+
+@pytest.mark.parametrize("render", REPORTS.values(), ids=REPORTS)
 def test_reports_show_the_same(tmp_path, render):
     """Those that need texts read them again for the findings that they show."""
     directory = written(tmp_path / "run", three_arms())
