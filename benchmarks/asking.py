@@ -33,19 +33,15 @@ Send = Callable[[dict[str, Any]], Awaitable[object]]
 
 
 def bodies(count: int, *, stream: bool) -> list[dict[str, Any]]:
-    from draftproof.evals.asking.prompt import request_body
+    from draftproof.evals.asking.prompt import Prompts
     from draftproof.evals.attempt import Ask, Stage
 
     plan = made_plan()
+    samples = {sample.id: sample for sample in made_samples(count)}
+    prompts = Prompts(samples, plan.run, DIALECT)
     return [
-        request_body(
-            sample,
-            Ask(sample.id, "baseline", plan.run.mode, stream, Stage.FIRST, BUDGET),
-            plan.arm("baseline"),
-            plan.run,
-            DIALECT,
-        )
-        for sample in made_samples(count)
+        prompts.body(Ask(one, "baseline", plan.run.mode, stream, Stage.FIRST, BUDGET), plan.arm("baseline"))
+        for one in samples
     ]
 
 

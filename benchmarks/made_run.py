@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from draftproof.evals.asking.prompt import request_body
+from draftproof.evals.asking.prompt import Prompts
 from draftproof.evals.attempt import Ask, Attempt, Stage, Usage
 from draftproof.evals.plan import Plan, build_plan
 from draftproof.evals.runs.journal import attempts_path
@@ -87,7 +87,7 @@ def _attempt(
         reasoning=None,
         tool_calls=None,
         usage=Usage(700, budget if is_cut else max(1, len(text) // 4)),
-        request=request_body(sample, ask, plan.arm(arm), plan.run, DIALECT),
+        request=Prompts({sample.id: sample}, plan.run, DIALECT).body(ask, plan.arm(arm)),
         duration_ms=round(800 + 400 * draw.random(), 1),
         ttft_ms=None,
         retries=0,

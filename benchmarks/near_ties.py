@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Sequence
 
 from draftproof.evals.asking.margins import measure_margin
-from draftproof.evals.asking.prompt import request_body
+from draftproof.evals.asking.prompt import Prompts
 from draftproof.evals.attempt import Ask, Attempt, Stage
 from draftproof.evals.judging.parting import Parting
 from draftproof.evals.plan import Plan, build_plan
@@ -37,6 +37,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
 async def ask_all(endpoint: Endpoint, plan: Plan, samples: Sequence[Sample], together: int) -> list[Attempt]:
     """Every sample's answer, in order; `together` requests in flight."""
     gate = asyncio.Semaphore(together)
+    prompts = Prompts({one.id: one for one in samples}, plan.run, DIALECTS[plan.run.dialect])
 
     async def one(n: int, sample: Sample) -> Attempt:
         ask = Ask(
@@ -47,7 +48,7 @@ async def ask_all(endpoint: Endpoint, plan: Plan, samples: Sequence[Sample], tog
             stage=Stage.FIRST,
             max_tokens=plan.run.max_tokens,
         )
-        body = request_body(sample, ask, endpoint.arm, plan.run, DIALECTS[plan.run.dialect])
+        body = prompts.body(ask, endpoint.arm)
         async with gate:
             return await endpoint.ask(ask, body, n)
 

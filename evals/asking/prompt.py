@@ -67,13 +67,6 @@ class Prompts:
         return _plain(messages), tools | _extra_body(sample, is_with_tools=bool(tools))
 
 
-def request_body(
-    sample: Sample, ask: Ask, arm: Arm, settings: RunSection, dialect: Dialect
-) -> dict[str, JsonValue]:
-    """The body of one ask alone; see `Prompts.body`."""
-    return Prompts({ask.id: sample}, settings, dialect).body(ask, arm)
-
-
 def _extra_body(sample: Sample, *, is_with_tools: bool) -> dict[str, JsonValue]:
     """The request fields that come with a sample; those about tools only where tools are sent."""
     return {

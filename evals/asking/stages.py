@@ -28,10 +28,9 @@ def plain_ask(
 
 def first_round(record: Record, places: Sequence[Place]) -> list[Ask]:
     """Every arm's first answers."""
-    run = record.plan.run
-    mode, is_streamed, budget = run.mode, run.is_streamed, run.max_tokens
+    budget = record.plan.run.max_tokens
     return [
-        Ask(place.sample.id, arm.name, mode, is_streamed, Stage.FIRST, budget)
+        plain_ask(record, place.sample.id, arm.name, Stage.FIRST, budget)
         for arm in record.plan.arms
         for place in places
         if arm.name in place.arms
@@ -43,9 +42,8 @@ def control_round(record: Record, places: Sequence[Place]) -> list[Ask]:
     run, baseline = record.plan.run, record.plan.baseline.name
     if not run.control:
         return []
-    mode, is_streamed, budget = run.mode, run.is_streamed, run.max_tokens
     return [
-        Ask(place.sample.id, baseline, mode, is_streamed, Stage.CONTROL, budget)
+        plain_ask(record, place.sample.id, baseline, Stage.CONTROL, run.max_tokens)
         for place in places
         if baseline in place.arms
     ]

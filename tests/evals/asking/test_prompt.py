@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 from draftproof.errors import UserError
 from draftproof.evals.asking import prompt
-from draftproof.evals.asking.prompt import Prompts, prompted_messages, read_system_prompt, request_body
+from draftproof.evals.asking.prompt import Prompts, prompted_messages, read_system_prompt
 from draftproof.evals.attempt import Ask, Stage, derived_seed
 from draftproof.evals.plan import Arm, Mode, RunSection
 from draftproof.parsers.dialects import DIALECTS
@@ -33,7 +33,8 @@ def called(arguments, call_id="c1"):
 def body_of(ask, *, extra_body=None, messages=None, **run):
     line = sample_line(1, **({} if messages is None else {"messages": messages}))
     arm = Arm(name="a", base_url="http://h/v1", model="m", extra_body=extra_body or {})
-    return request_body(sample_from_json(line), ask, arm, RunSection(tasks=("t",), **run), DIALECTS["hermes"])
+    samples = {ask.id: sample_from_json(line)}
+    return Prompts(samples, RunSection(tasks=("t",), **run), DIALECTS["hermes"]).body(ask, arm)
 
 
 FIRST = Ask("s/1", "a", Mode.PROMPTED, False, Stage.FIRST, 64)
